@@ -17,7 +17,7 @@ import dns.resolver
 
 import settings
 from domain.host_proofs import records
-from domain.host_proofs.records import DnsReading, DnsReply, ReplyKind, WantedProof
+from domain.host_proofs.records import DnsReading, DnsReply, ExpectedProof, ReplyKind
 
 #: How long a reading takes at most while somebody waits for it, and in a job, in seconds.
 FOR_PEOPLE_S, FOR_JOBS_S = 3.0, 9.0
@@ -47,7 +47,7 @@ def turn() -> Iterator[None]:
         _free.release()
 
 
-def read(wanted: WantedProof, *, longest_s: float) -> DnsReading:
+def read(wanted: ExpectedProof, *, longest_s: float) -> DnsReading:
     """Read what stands at a host name and below it, within `longest_s` seconds. Never raises.
 
     The servers are those of DNS_SERVERS, else the machine's own; without any all of DNS is silent.
@@ -73,7 +73,7 @@ class _Patience(NamedTuple):
         return min(self.deadline - time.monotonic(), self.question_s)
 
 
-def _follow(wanted: WantedProof, patience: _Patience) -> tuple[tuple[str, ...], DnsReply]:
+def _follow(wanted: ExpectedProof, patience: _Patience) -> tuple[tuple[str, ...], DnsReply]:
     """Return the names behind a name, as far as the wanted one, and what the last of them said."""
     chain: list[str] = []
     while True:
@@ -94,7 +94,7 @@ def _addresses(name: str, patience: _Patience) -> DnsReply:
     return DnsReply(ReplyKind.Found, values) if values else replies[0]
 
 
-def _with_addresses(reading: DnsReading, wanted: WantedProof, patience: _Patience) -> DnsReading:
+def _with_addresses(reading: DnsReading, wanted: ExpectedProof, patience: _Patience) -> DnsReading:
     """Return a reading with all addresses of the name, behind its CNAME too, and of the service's own host."""
     if wanted.target is None or wanted.target in reading.chain:
         return reading

@@ -18,7 +18,7 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.fraud import events
-from pipelines.affiliates import deciding
+from pipelines.affiliates import management
 from pipelines.fraud import ban, decisions, summary
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing
 from schemas.fraud import FraudEventChange, FraudEventRecord, FraudEventsQuery, FraudSummary, SummaryQuery
@@ -60,7 +60,7 @@ def get_fraud_summary() -> Mapping[str, object]:
     query = body.query()
     program_id = path.needed_program(query["program_id"])
     with db.unit_of_work(guards.organization_id()):
-        found = summary.summary(
+        found = summary.summarize(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
         )
     shown: Mapping[str, object] = _NUMBERS.dump(found)
@@ -99,14 +99,14 @@ def ban_affiliate(affiliate_id: str) -> Response:
     """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     body.load_optional()
     return answers.once(lambda: _ban(wanted_id))
 
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = management.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
     after = ban.ban(affiliate=before, now=now)
     view.record_change("affiliate.banned", before, after, links, now=now)

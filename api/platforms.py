@@ -21,7 +21,7 @@ from models import db
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection
 from pipelines.platforms import check, connect
-from pipelines.platforms.connect import ProvedPlatform
+from pipelines.platforms.connect import CheckedPlatform
 from schemas.paging import PageQuery
 from schemas.platforms import PlatformBody, PlatformChanges, PlatformConnectionRecord, PlatformRecord
 
@@ -89,17 +89,17 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
 def connect_platform() -> Response:
     """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
     wanted = body.load()
-    slug_field = connect.slug_field(wanted["platform"], wanted["slug_field"])
+    slug_field = connect.check_slug_field(wanted["platform"], wanted["slug_field"])
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connect.refuse_second(organization_id=guards.organization_id(), platform=wanted["platform"])
-    proved = connect.prove(platform=wanted["platform"], sent=wanted["credentials"])
+        connect.check_not_connected(organization_id=guards.organization_id(), platform=wanted["platform"])
+    proved = connect.check_new(platform=wanted["platform"], values=wanted["credentials"])
     return answers.once(lambda: _store(proved, slug_field))
 
 
-def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
+def _store(proved: CheckedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     made = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
     record = _shown(made)
@@ -126,17 +126,17 @@ def change_platform_connection(connection_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         connection = _locked(connection_id)
     if "slug_field" in wanted:
-        wanted["slug_field"] = connect.slug_field(connection.platform, wanted["slug_field"])
-    proved = connect.changed(connection, wanted["credentials"]) if "credentials" in wanted else None
+        wanted["slug_field"] = connect.check_slug_field(connection.platform, wanted["slug_field"])
+    proved = connect.check_changes(connection, wanted["credentials"]) if "credentials" in wanted else None
     return answers.once(lambda: _change(connection_id, wanted, proved))
 
 
 def _change(
-    connection_id: str, wanted: Mapping[str, Any], proved: ProvedPlatform | None
+    connection_id: str, wanted: Mapping[str, Any], proved: CheckedPlatform | None
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = _locked(connection_id)
-    after = connect.change(before, wanted, proved=proved, now=now)
+    after = connect.change(before, wanted, checked=proved, now=now)
     record = _shown(after)
     audit.record("platform.changed", after.id, before=_shown(before), after=record, now=now)
     return 200, record
@@ -148,9 +148,9 @@ def check_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
     with db.unit_of_work(guards.organization_id()):
         connection = _locked(connection_id)
-    word = check.look(connection)
+    word = check.check_credentials(connection)
     with db.unit_of_work(guards.organization_id()):
-        after = check.note(connection, word, now=clock.now())
+        after = check.record(connection, word, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
     return _shown(after)
@@ -177,7 +177,9 @@ def _locked(connection_id: str) -> PlatformConnection:
 
 
 def _shown(connection: PlatformConnection) -> Mapping[str, Any]:
-    shown = {name: getattr(connection, name) for name in _SHOWN} | {"slug_field": connect.fields(connection)[0]}
+    shown = {name: getattr(connection, name) for name in _SHOWN} | {
+        "slug_field": connect.list_slug_fields(connection)[0]
+    }
     record: Mapping[str, Any] = _RECORD.dump(shown)
     return record
 

@@ -22,7 +22,7 @@ from adapters.identity.oidc import OidcAway, OidcBegin, OidcNotFresh, OidcRefuse
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
-from domain.text import stored
+from domain.text import stored_values
 from models import db
 from pipelines.organization import provider_sessions
 
@@ -123,7 +123,7 @@ def _begun(leaving: _Leaving, told: Mapping[str, str], *, cookie: str | None) ->
         raise OidcRefused("there is no code in the answer")
     given = oidc.redeem(client, leaving.begin, code=told["code"], back=_callback())
     with db.any_org_work():
-        begun = provider_sessions.any_org_begin(
+        begun = provider_sessions.any_org_start(
             kind,
             given,
             issuer=client.issuer,
@@ -155,7 +155,7 @@ def _unseal(kept: str) -> _Leaving | None:
         packed = base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
         # Not through the cache of sealed secrets: it is opened once.
         said = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = stored.read(OidcBegin, said["begin"])
+        begin = stored_values.read(OidcBegin, said["begin"])
         leaving = _Leaving(said["by"], said["back"], begin)
     except (binascii.Error, *_OF_ANOTHER_RELEASE, sealing.CannotOpen):
         return None

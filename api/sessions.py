@@ -15,8 +15,8 @@ from api.edge.wake import wake_relay
 from models import db
 from models.organization import audit, web_sessions
 from models.organization.web_sessions import WebSession
-from pipelines.organization import mailed_links, provider_sessions, sessions
-from pipelines.organization.sessions import Begun
+from pipelines.organization import provider_sessions, sessions, sign_in_emails
+from pipelines.organization.sessions import StartedSession
 
 #: The kinds of sessions that begin at a provider, by their names in an address.
 PROVIDED = MappingProxyType({"dashboard": "member", "affiliate": "account", "operator": "operator"})
@@ -41,7 +41,7 @@ def ask_for_link(*, email: str, asked: str, back: str | None) -> None:
     `asked` is the cookie of the browser that asks, `back` the page of ours that it wants to see.
     """
     with db.any_org_work():
-        mailed_links.any_org_stage_asked(email=email, asked=asked, back=back)
+        sign_in_emails.any_org_stage_request(email=email, browser_secret=asked, back=back)
     wake_relay()
 
 
@@ -71,7 +71,7 @@ def providers() -> list[tuple[str, str]]:
     return [(by, client.name) for by, client in clients.items() if client is not None]
 
 
-def stage_record_of(begun: Begun, *, by: str) -> NewSession:
+def stage_record_of(begun: StartedSession, *, by: str) -> NewSession:
     """Stage the audit entries of a session that begins, and return what its browser is given."""
     _record("session.began", begun.session, begun.member_id, {"by": by, "role": begun.session.role})
     if begun.replaced is not None:
@@ -90,7 +90,7 @@ def open_link(token: str, *, cookie: str | None, asked: str | None, is_sure: boo
     """
     with db.any_org_work():
         begun = sessions.any_org_open_link(
-            token, cookie=cookie, asked=asked, is_sure=is_sure, user_agent=user_agent() or "", now=clock.now()
+            token, cookie=cookie, browser_secret=asked, is_sure=is_sure, user_agent=user_agent() or "", now=clock.now()
         )
         made = stage_record_of(begun, by="link") if begun is not None else None
     if cookie:

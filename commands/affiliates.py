@@ -16,7 +16,7 @@ from domain.payouts.transfers import Method
 from domain.refused import not_found
 from domain.statuses import AffiliateStatus
 from models.programs import programs
-from pipelines.affiliates import filing, joining
+from pipelines.affiliates import enrollment, tax_form_files
 from pipelines.payouts import choose_account
 from schemas.affiliates.tax_form import TYPES
 from schemas.payouts.account import PayoutAccountBody
@@ -62,23 +62,23 @@ def payout_account(
     wanted = _account(method, email, account)
     with output.every_tenant():
         if wanted is None and not clear:
-            found = choose_account.any_org_in_force(affiliate_id)
+            found = choose_account.any_org_find_effective(affiliate_id)
         else:
             found = _decide(affiliate_id, wanted)
     shown = {
         "affiliateId": str(affiliate_id),
         "method": found.account.method if found.account else None,
-        "destination": destinations.masked(found.account.destination) if found.account else None,
+        "destination": destinations.mask(found.account.destination) if found.account else None,
         "source": found.source,
     }
     output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
 
 
-def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.InForce:
-    decided = choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
+def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.EffectiveAccount:
+    decided = choose_account.any_org_set_for_affiliate(affiliate_id=affiliate_id, account=wanted)
     said = {
-        "before": decided.before.for_others if decided.before else None,
-        "after": wanted.for_others if wanted else None,
+        "before": decided.before.audit_fields if decided.before else None,
+        "after": wanted.audit_fields if wanted else None,
     }
     trail.record("payout_account.changed", said, about=affiliate_id, organization_id=decided.now.organization_id)
     return decided.now
@@ -112,9 +112,9 @@ def make_test(program_id: UUID, as_json: bool) -> None:
         organization_id = programs.any_org_find_organization(program_id)
         if organization_id is None:
             raise not_found("program", program_id)
-        joined = joining.create(
+        joined = enrollment.create(
             organization_id=organization_id,
-            wanted={
+            body={
                 "program_id": program_id,
                 "email": f"test-{secrets.token_hex(4)}@example.com",
                 "full_name": "Test affiliate",
@@ -131,10 +131,10 @@ def make_test(program_id: UUID, as_json: bool) -> None:
     output.show(made, as_json=as_json, person=lambda: click.echo(f"{made['id']}  {made['email']}  {made['slug']}"))
 
 
-def _keeper(affiliate_id: UUID, type: str | None, file: Path | None) -> Callable[[], filing.KeptForm]:
+def _keeper(affiliate_id: UUID, type: str | None, file: Path | None) -> Callable[[], tax_form_files.StoredForm]:
     """Return what puts the form on file. Reads the file, and not more of it than may be kept."""
     if type is None or file is None:
-        return lambda: filing.any_org_held_by_stripe(affiliate_id=affiliate_id, now=clock.now())
+        return lambda: tax_form_files.any_org_record_at_provider(affiliate_id=affiliate_id, now=clock.now())
     with file.open("rb") as opened:
-        content = opened.read(filing.MOST_BYTES + 1)
-    return lambda: filing.any_org_keep(affiliate_id=affiliate_id, type=type, content=content, now=clock.now())
+        content = opened.read(tax_form_files.MAX_BYTES + 1)
+    return lambda: tax_form_files.any_org_store(affiliate_id=affiliate_id, type=type, content=content, now=clock.now())

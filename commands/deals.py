@@ -14,8 +14,8 @@ from domain.deals.states import DealStatus
 from domain.refused import not_found
 from models.deals import admin_queries, milestones, requests
 from models.deals.milestones import MilestoneKey
-from pipelines.deals import ask, dispute, money
-from pipelines.operating import deal_desk
+from pipelines.deals import dispute, funding_calls, money
+from pipelines.operating import deal_disputes
 
 group = AppGroup("deal", help="Creator deals: their escrow, and disputes about it.")
 
@@ -67,9 +67,9 @@ def settle(milestone_id: UUID, cents: int, why: str, as_json: bool) -> None:
     """Decide a dispute: CENTS of the milestone, in the deal's minor units, are paid to the affiliate."""
     with output.every_tenant():
         place = _place(milestone_id)
-        deal = money.lock(organization_id=place.organization_id, deal_id=place.deal_id)
+        deal = money.lock_for_payment_request(organization_id=place.organization_id, deal_id=place.deal_id)
         settled = dispute.settle(deal, milestone_id, to_affiliate_cents=cents, now=clock.now())
-        said = deal_desk.said_of(deal, settled)
+        said = deal_disputes.audit_data(deal, settled)
         told = said | {"why": why} if why else said
         trail.record("deal.settled", told, about=deal.id, organization_id=deal.organization_id)
     output.show(
@@ -89,8 +89,8 @@ def refund(milestone_id: UUID, as_json: bool) -> None:
     """Ask once more for what of a settled milestone goes back, after the funding source refused it."""
     with output.every_tenant():
         place = _place(milestone_id)
-        deal = money.lock(organization_id=place.organization_id, deal_id=place.deal_id)
-        dispute.ask_back_again(deal, milestone_id)
+        deal = money.lock_for_payment_request(organization_id=place.organization_id, deal_id=place.deal_id)
+        dispute.retry_refund(deal, milestone_id)
         said = {"milestoneId": str(milestone_id)}
         trail.record("deal.refund_asked", said, about=deal.id, organization_id=deal.organization_id)
     output.show(
@@ -114,10 +114,10 @@ def answer(request_id: UUID, paid_as: str | None, failed_because: str | None, as
         raise click.UsageError("Say either --paid REFERENCE or --failed WHY.")
     with output.every_tenant():
         organization_id = requests.any_org_find_organization(request_id)
-        request = organization_id and ask.lock(organization_id=organization_id, request_id=request_id)
+        request = organization_id and funding_calls.lock(organization_id=organization_id, request_id=request_id)
         if not request:
             raise not_found("charge or refund", request_id)
-        state = ask.settle_by_hand(request, paid_as=paid_as, failed_because=failed_because, now=clock.now())
+        state = funding_calls.settle_by_hand(request, paid_as=paid_as, failed_because=failed_because, now=clock.now())
         said = {"state": state, "key": request.key, "reference": paid_as, "why": failed_because}
         trail.record("deal.answered", said, about=request.deal_id, organization_id=request.organization_id)
     output.show(
@@ -135,7 +135,7 @@ def _place(milestone_id: UUID) -> MilestoneKey:
 
 
 def _shown(deal_id: UUID) -> dict[str, Any]:
-    whole = deal_desk.any_org_whole(deal_id)
+    whole = deal_disputes.any_org_find(deal_id)
     return asdict(whole.deal) | {
         "milestones": [asdict(one) for one in whole.milestones],
         "payouts": [asdict(one) for one in whole.payouts],

@@ -44,12 +44,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
 
 def clean_line(text: str) -> str:
     """Return text by strangers as one line for a terminal, without escape sequences and direction marks."""
-    return one_line.displayed(text, max_length=_MAX_LINE)
+    return one_line.format_line(text, max_length=_MAX_LINE)
 
 
 def clean_text(text: str) -> str:
     """Return text by strangers for a terminal: its line breaks stay, escape sequences and direction marks do not."""
-    return "\n".join(one_line.cleaned(line) for line in text.split("\n"))
+    return "\n".join(one_line.clean(line) for line in text.split("\n"))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from domain.payouts import destinations
 from domain.payouts.states import PayoutStatus
 from domain.refused import not_found
 from models.payouts import admin_queries, lines, payouts, rail_events
-from pipelines.operating import payout_desk
+from pipelines.operating import payout_reviews
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
 
@@ -114,7 +114,7 @@ def review(run_id: UUID, is_approved: bool | None, why: str, as_json: bool) -> N
     if is_approved is None:
         raise click.UsageError("Say either --approve or --reject.")
     with output.every_tenant():
-        reviewed = payout_desk.any_org_review(run_id=run_id, is_approved=is_approved, now=clock.now())
+        reviewed = payout_reviews.any_org_review(run_id=run_id, is_approved=is_approved, now=clock.now())
         said = {"reviewStatus": reviewed.status, "why": why, "payouts": reviewed.payouts}
         trail.record("payout.reviewed", said, about=run_id, organization_id=reviewed.organization_id)
     following = "they are sent, after their hold" if is_approved else "they failed; the Owner voids or leaves them"
@@ -138,7 +138,7 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
     if bool(paid_as) == bool(failed_because):
         raise click.UsageError("Say either --paid REFERENCE or --failed WHY.")
     with output.every_tenant():
-        settled = payout_desk.any_org_settle(
+        settled = payout_reviews.any_org_settle(
             payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=clock.now()
         )
         said = {"status": settled.status, "reference": paid_as, "why": failed_because, "key": settled.key}
@@ -159,7 +159,7 @@ def _shown(payout_id: UUID) -> dict[str, Any]:
     where = {"organization_id": payout.organization_id, "payout_id": payout_id}
     paying = lines.list_of_payout(**where)
     return asdict(payout) | {
-        "destination": destinations.masked(payout.destination),
+        "destination": destinations.mask(payout.destination),
         "attempts": [asdict(asked) for asked in admin_queries.list_attempts(**where)],
         "lines": len(paying),
         "open_lines": sum(line.is_open for line in paying),

@@ -114,7 +114,7 @@ def redeliver(
         {
             "endpoint": str(endpoint.id),
             "organization": str(endpoint.organization_id),
-            **window.shown(),
+            **window.audit_values(),
             "found": wanted,
             "queued": queued,
             "last_attempt_at": last_at.isoformat() if last_at else None,
@@ -133,7 +133,7 @@ def _queue(window: DeliveryWindow, wanted: int, say: Callable[[str], None]) -> t
             if portion.count:
                 trail.record(
                     "webhook_endpoint.redelivered",
-                    {**window.shown(), "count": portion.count},
+                    {**window.audit_values(), "count": portion.count},
                     about=window.endpoint_id,
                     organization_id=window.organization_id,
                 )

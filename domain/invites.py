@@ -1,4 +1,4 @@
-"""Invitations to a campaign: how long they are good for, how many there may be, and who gets which slug.
+"""Invites to a campaign: how long they are valid, how many there may be, and who gets which slug.
 
 Source: core spec, "Affiliate invites" and section 8 "Limits".
 """
@@ -10,18 +10,18 @@ from enum import StrEnum
 
 from domain import slugs
 
-#: How long a link works after it was sent.
+#: The time for which a link works after it was sent.
 LIFETIME = timedelta(days=14)
 
-#: Invites that may wait for an answer, per organization.
-MOST_PENDING = 500
+#: Pending invites per organization.
+MAX_PENDING = 500
 
 #: Recipients of one bulk call.
-MOST_RECIPIENTS = 50
+MAX_RECIPIENTS = 50
 
 
 class InviteState(StrEnum):
-    """Where an invite stands. Source: core spec, "Other resources"."""
+    """The state of an invite. Source: core spec, "Other resources"."""
 
     Pending = "Pending"
     Accepted = "Accepted"
@@ -30,23 +30,23 @@ class InviteState(StrEnum):
 
 
 def state_at(stored: str, *, expires_at: datetime, now: datetime) -> InviteState:
-    """Return where an invite stands; a Pending one is Expired from the moment on at which its link ends."""
+    """Return the state of an invite; a Pending one is Expired once its link has expired."""
     if stored == InviteState.Pending and expires_at <= now:
         return InviteState.Expired
     return InviteState(stored)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A recipient of a batch and the slug that was asked for them, as it was sent (None or empty: none)."""
+class InviteRequest:
+    """A recipient of a batch and the slug requested for them, unchanged (None or empty: none)."""
 
     email: str
     slug: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """A slug that a recipient does not get.
+class SlugConflict:
+    """A requested slug that a recipient does not get.
 
     `reason` is slug_invalid, slug_reserved, slug_already_taken or duplicate_within_batch.
     """
@@ -56,31 +56,33 @@ class Conflict:
     reason: str
 
 
-def grant(
-    wishes: Sequence[Wish], *, of_others: Collection[tuple[str, str]]
-) -> tuple[dict[str, str | None], list[Conflict]]:
-    """Return the slug of every email (None: a random one when they accept), and the conflicts in their order.
+def assign_slugs(
+    requests: Sequence[InviteRequest], *, of_others: Collection[tuple[str, str]]
+) -> tuple[dict[str, str | None], list[SlugConflict]]:
+    """Return the slug of every email (None: a random one when they accept), and the conflicts in order.
 
-    `of_others` holds (slug, email) where somebody else than that person has the slug. The first one in the batch who
-    can have a slug gets it.
+    `of_others` contains (slug, email) where the slug belongs to someone other than that recipient. Of several in the
+    batch the first who can have a slug gets it.
     """
     granted: dict[str, str | None] = {}
     conflicts = []
-    for wish in wishes:
-        reason = _reason_against(wish, given={slug for slug in granted.values() if slug}, of_others=of_others)
-        granted[wish.email] = None if reason else wish.slug or None
+    for request in requests:
+        reason = _find_conflict(request, granted={slug for slug in granted.values() if slug}, of_others=of_others)
+        granted[request.email] = None if reason else request.slug or None
         if reason:
-            conflicts.append(Conflict(email=wish.email, requested_slug=wish.slug or "", reason=reason))
+            conflicts.append(SlugConflict(email=request.email, requested_slug=request.slug or "", reason=reason))
     return granted, conflicts
 
 
-def _reason_against(wish: Wish, *, given: Collection[str], of_others: Collection[tuple[str, str]]) -> str | None:
-    if not wish.slug:
+def _find_conflict(
+    request: InviteRequest, *, granted: Collection[str], of_others: Collection[tuple[str, str]]
+) -> str | None:
+    if not request.slug:
         return None
-    if not slugs.is_valid_strict(wish.slug):
+    if not slugs.is_valid_strict(request.slug):
         return "slug_invalid"
-    if slugs.is_reserved(wish.slug):
+    if slugs.is_reserved(request.slug):
         return "slug_reserved"
-    if (wish.slug, wish.email) in of_others:
+    if (request.slug, request.email) in of_others:
         return "slug_already_taken"
-    return "duplicate_within_batch" if wish.slug in given else None
+    return "duplicate_within_batch" if request.slug in granted else None

@@ -1,4 +1,4 @@
-"""The states of a lead, how long one counts, and what its zero marker says.
+"""The states of a lead, how long it counts, and the payability of its zero marker.
 
 Source: tracking spec, "Lead body", section 8 "Lead attribution order"; core spec, "Conversion" (lead rows).
 """
@@ -11,14 +11,14 @@ from domain.statuses import ConversionStatus, Payability
 
 #: A sale is matched with leads of at most this age.
 WINDOW = timedelta(days=90)
-#: Of a person with more leads than these a sale is matched with the newest.
+#: A sale of a buyer with more leads is matched with this many of the newest.
 MAX_MATCHED = 100
 
 _SECOND = timedelta(seconds=1)
 
 
 class LeadState(StrEnum):
-    """Where a lead stands. A conversion that earns nothing because of fraud takes its lead along."""
+    """The state of a lead. A conversion that is invalidated for fraud invalidates its lead as well."""
 
     Open = "Open"
     Converted = "Converted"
@@ -27,36 +27,36 @@ class LeadState(StrEnum):
 
 
 class LeadMethod(StrEnum):
-    """How a lead came in: a free signup, or the form of a campaign that pays for leads. Its attribution method."""
+    """The attribution method of a lead: a free signup, or the form of a campaign that pays for leads."""
 
     lead_signup = "lead_signup"
     lead_form = "lead_form"
 
 
 def is_before(*, occurred_at: datetime, paid_at: datetime) -> bool:
-    """Return whether a lead counts as made before a payment.
+    """Return whether a lead counts as recorded before a payment.
 
-    Gateways report whole seconds, so one of the same second does.
+    Gateways report whole seconds, so a lead in the same second does.
     """
     return occurred_at < paid_at.replace(microsecond=0) + _SECOND
 
 
 def event_id(lead_id: UUID, external_event_id: str | None) -> str:
-    """Return what a lead's conversion is known by: the brand's own id of it, else one made of the lead's."""
+    """Return the external id of a lead's conversion: the brand's own, else one made from the lead's id."""
     return external_event_id or f"lead:{lead_id}"
 
 
 def expires_at(occurred_at: datetime) -> datetime:
-    """Return when a lead stops waiting for its sale."""
+    """Return the time at which a lead stops waiting for its sale."""
     return occurred_at + WINDOW
 
 
 def state_of(status: ConversionStatus) -> LeadState:
-    """Return the state of a new lead whose conversion is born with this status."""
+    """Return the state of a new lead whose conversion starts with this status."""
     return LeadState.Invalidated if status == ConversionStatus.Invalidated else LeadState.Open
 
 
-def restored(*, is_converted: bool, expires_at: datetime, now: datetime) -> LeadState:
+def restored_state(*, is_converted: bool, expires_at: datetime, now: datetime) -> LeadState:
     """Return the state of a lead whose conversion is validated again."""
     if is_converted:
         return LeadState.Converted
@@ -64,7 +64,7 @@ def restored(*, is_converted: bool, expires_at: datetime, now: datetime) -> Lead
 
 
 def payability(*, is_paid: bool, pays_leads: bool) -> Payability:
-    """Return whether a lead's conversion can earn: a free one is a marker beside the paid one, or not paid at all."""
+    """Return whether a lead's conversion can earn: a free one is a marker next to the paid one, or not paid at all."""
     if is_paid:
         return Payability.payable
     return Payability.attribution_only if pays_leads else Payability.not_paid_on_campaign

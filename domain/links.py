@@ -1,4 +1,4 @@
-"""Tracking links: what one looks like when it is shared, which slugs an address carries, how many there may be.
+"""Tracking links: their URLs, the slugs that a URL carries, and how many links an affiliate may have.
 
 Source: core spec, "Affiliate" (tracking link) and section 8 "Limits"; tracking spec, short links and "Attribution
 parameters".
@@ -12,30 +12,30 @@ from domain import slugs, statuses
 from domain.statuses import LinkFormat
 
 _PARAMETER = "via"
-_MOST_ON_SALES = 20
+_MAX_ON_SALES = 20
 
-#: The field of an address for the slug of a path `/via/SLUG`. No parameter has this name.
+#: The field of a URL for the slug of a path `/via/SLUG`. No parameter has this name.
 PATH_FIELD = "/via/"
-#: The parameters of an address that name the channel, the first one counts.
+#: The parameters of a URL that name the channel; the first one counts.
 TAG_PARAMETERS = ("subId", "sub_id", "subid")
 
 _IN_PATH = re.compile(r"/via/([^/?#&]+)", re.IGNORECASE)
-# How HTML writes the `&` between two parameters; who copies it from there copies that.
+# The `&` between two parameters as HTML escapes it; URLs copied from HTML contain it.
 _ESCAPED_AMPERSAND = re.compile(r"&(?:amp;|#0*38;)+", re.IGNORECASE)
 _REST_OF_AMPERSAND = re.compile(r"\A(?:amp;|#?0*38;)+", re.IGNORECASE)
 _MAX_PARAMETERS = 100
 _MAX_FORWARDED_CHARS = 4000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# Characters that are plain in a query; all others are percent-encoded before they are sent on.
-_PLAIN_IN_QUERY = "%!$'()*+,;:@/?=-._~"
+# Characters that need no encoding in a query; all others are percent-encoded before forwarding.
+_SAFE_IN_QUERY = "%!$'()*+,;:@/?=-._~"
 
 
 def url(*, slug: str, format: str, destination_url: str | None, base_url: str, program_id: str | None = None) -> str:
-    """Return the address to share: `base_url` is ours, `destination_url` the site that the campaign promotes.
+    """Return the URL to share: `base_url` is ours, `destination_url` the site that the campaign promotes.
 
     `program_id` is for a short link whose slug alone leads to another campaign. Without a destination every format is
-    Short. Parameters and fragment of the destination stay, but for a `via` of its own. Raises ValueError for a format
-    that doesn't exist.
+    Short. Parameters and fragment of the destination stay, except its own `via`. Raises ValueError for an unknown
+    format.
     """
     if format == LinkFormat.Short or not destination_url:
         return f"{base_url}/r/{program_id}/{slug}" if program_id else f"{base_url}/r/{slug}"
@@ -50,12 +50,11 @@ def url(*, slug: str, format: str, destination_url: str | None, base_url: str, p
     return urlunsplit(parts)
 
 
-def landing(*, slug: str, destination_url: str, sub_id: str | None, forwarded: Iterable[str] = ()) -> str:
-    """Return where a short link leads: the campaign's site with the slug and, if there is one, the channel's tag.
+def landing_url(*, slug: str, destination_url: str, sub_id: str | None, forwarded: Iterable[str] = ()) -> str:
+    """Return the destination of a short link: the campaign's site with the slug and, if given, the channel's tag.
 
-    Host, path, fragment and parameters are the destination's own; `forwarded` are parameters that the visitor brought
-    (`forwardable`), of which those are added that the destination does not have. `sub_id` is normalized
-    (`domain.clicks.subid`).
+    Host, path, fragment and parameters are the destination's own; `forwarded` are the visitor's parameters
+    (`forwardable`), added where the destination does not have them. `sub_id` is normalized (`domain.clicks.subid`).
     """
     parts = urlsplit(destination_url)
     own = {name for name, _ in _parameters(parts.query)}
@@ -66,40 +65,40 @@ def landing(*, slug: str, destination_url: str, sub_id: str | None, forwarded: I
     if sub_id is None:
         return site
     parts = urlsplit(site)
-    return urlunsplit(parts._replace(query=_with(parts.query, TAG_PARAMETERS[0], sub_id)))
+    return urlunsplit(parts._replace(query=_with_parameter(parts.query, TAG_PARAMETERS[0], sub_id)))
 
 
-def forwardable(query: str, *, reserved: Collection[str]) -> list[str]:
-    """Return the parameters of a query that may be sent on, as they were written, percent-encoded where that is due.
+def list_forwardable(query: str, *, reserved: Collection[str]) -> list[str]:
+    """Return the parameters of a query that may be forwarded, unchanged except for necessary percent-encoding.
 
-    `query` is UTF-8 with other bytes escaped as surrogates. Left out are parameters whose names (lower case) are
-    `reserved`, those with control characters, and what is beyond 100 parameters or 4,000 characters.
+    `query` is UTF-8 with other bytes escaped as surrogates. Parameters whose names (lower case) are `reserved`, those
+    with control characters, and everything beyond 100 parameters or 4,000 characters are left out.
     """
     forwarded: list[str] = []
-    left = _MAX_FORWARDED_CHARS
+    remaining = _MAX_FORWARDED_CHARS
     for part in _ESCAPED_AMPERSAND.sub("&", query).split("&")[:_MAX_PARAMETERS]:
-        written = quote(_REST_OF_AMPERSAND.sub("", part), safe=_PLAIN_IN_QUERY, errors="surrogateescape")
-        name = _name(written)
-        left -= len(written) + 1
-        if left < 0:
+        encoded = quote(_REST_OF_AMPERSAND.sub("", part), safe=_SAFE_IN_QUERY, errors="surrogateescape")
+        name = _name(encoded)
+        remaining -= len(encoded) + 1
+        if remaining < 0:
             break
-        if name.strip() and name.lower() not in reserved and not _CONTROL.search(unquote_plus(written)):
-            forwarded.append(written)
+        if name.strip() and name.lower() not in reserved and not _CONTROL.search(unquote_plus(encoded)):
+            forwarded.append(encoded)
     return forwarded
 
 
-def slugs_in(address: object, parameters: Iterable[str]) -> list[str]:
-    """Return the slugs that an address carries, in the order in which they count, each once.
+def slugs_from_url(address: object, parameters: Iterable[str]) -> list[str]:
+    """Return the slugs that a URL carries in order of priority, each once.
 
-    First those of the parameters, by the order of `parameters`, then the one of a path `/via/SLUG`.
+    First those of the parameters, in the order of `parameters`, then that of a path `/via/SLUG`.
     """
-    return list(dict.fromkeys(slugs_of(fields_of(address), parameters)))
+    return list(dict.fromkeys(slugs_from_fields(fields_from_url(address), parameters)))
 
 
-def fields_of(address: object) -> dict[str, str]:
-    """Return the parameters of an address or a path, of query and fragment, by their names in lower case.
+def fields_from_url(address: object) -> dict[str, str]:
+    """Return the parameters in the query and the fragment of a URL or a path, by their names in lower case.
 
-    PATH_FIELD is what its path has in place of SLUG in `/via/SLUG`. The first of equal names that is not blank counts.
+    PATH_FIELD is the SLUG of a path `/via/SLUG`. Of equal names the first that is not blank counts.
     """
     if not isinstance(address, str):
         return {}
@@ -115,10 +114,10 @@ def fields_of(address: object) -> dict[str, str]:
     return fields | ({PATH_FIELD: in_path[1]} if in_path else {})
 
 
-def slugs_of(fields: Mapping[str, str], names: Iterable[str]) -> Iterator[str]:
-    """Yield the slugs of fields that have one of these names (lower case), in the order of the names.
+def slugs_from_fields(fields: Mapping[str, str], names: Iterable[str]) -> Iterator[str]:
+    """Yield the slugs in the fields with these names (lower case), in the order of the names.
 
-    Names of fields count in any case and without the rest of an escaped `&`; PATH_FIELD counts last.
+    Names of fields are matched in any case and without the rest of an escaped `&`; PATH_FIELD counts last.
     """
     by_name: dict[str, str] = {}
     for name, value in fields.items():
@@ -130,7 +129,7 @@ def slugs_of(fields: Mapping[str, str], names: Iterable[str]) -> Iterator[str]:
 
 
 def query_names(url: str) -> Iterator[str]:
-    """Yield the names of an address's parameters as they come; none if the address cannot be read."""
+    """Yield the names of a URL's parameters in order; none for an invalid URL."""
     try:
         query = urlsplit(_ESCAPED_AMPERSAND.sub("&", url)).query
     except ValueError:
@@ -139,9 +138,9 @@ def query_names(url: str) -> Iterator[str]:
         yield _name(part)
 
 
-def most(model: str) -> int:
-    """Return how many links, the default one included, an affiliate of a program of this model may have."""
-    return _MOST_ON_SALES if statuses.pays_on_sale(model) else 1
+def max_links(model: str) -> int:
+    """Return how many links, including the default one, an affiliate of a program of this model may have."""
+    return _MAX_ON_SALES if statuses.pays_on_sale(model) else 1
 
 
 def _parameters(query: str) -> Iterator[tuple[str, str]]:
@@ -155,10 +154,10 @@ def _name(part: str) -> str:
 
 
 def _with_slug(parameters: str, slug: str) -> str:
-    return _with(parameters, _PARAMETER, slug)
+    return _with_parameter(parameters, _PARAMETER, slug)
 
 
-def _with(parameters: str, name: str, value: str) -> str:
-    # Put together as text: parsing and printing again would change what the brand wrote.
-    kept = [part for part in parameters.split("&") if part and part.partition("=")[0] != name]
-    return "&".join([*kept, f"{name}={value}"])
+def _with_parameter(parameters: str, name: str, value: str) -> str:
+    # As text: parsing and serializing would change the brand's spelling.
+    others = [part for part in parameters.split("&") if part and part.partition("=")[0] != name]
+    return "&".join([*others, f"{name}={value}"])

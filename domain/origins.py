@@ -1,7 +1,7 @@
-"""Which texts are origins of pages that may frame ours, and how browsers write them.
+"""The origins of pages that may frame ours, in the spelling of browsers.
 
-An origin is compared by equality and in no other way, so only what a browser would write itself is taken: nothing is
-trimmed, lowered or translated, but for the port that the scheme has anyway.
+Origins are compared by equality only, so only a browser's own spelling is accepted: nothing is trimmed, lowered or
+translated, except that the scheme's default port is dropped.
 """
 
 import re
@@ -10,59 +10,59 @@ from collections.abc import Sequence
 from domain.organization import host_names
 from domain.refused import Refused
 
-#: How many origins may frame one page.
-MOST = 10
+#: The maximum number of origins that may frame one page.
+MAX_ORIGINS = 10
 
 _ORIGIN = re.compile(r"(https?)://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?")
-_LARGEST_PORT = 65535
-_USUAL_PORTS = {"http": 80, "https": 443}
-# Browsers look at the addresses of no other machine in the policy that names who may frame.
-_THIS_MACHINE = ("localhost", "127.0.0.1")
+_MAX_PORT = 65535
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# In a frame-ancestors policy browsers accept only these names and addresses of a local machine.
+_LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
-def normalized(text: str) -> str | None:
-    """Return an origin as browsers write it, None for what is none: `https://host`, with a port where it is not 443.
+def normalize(text: str) -> str | None:
+    """Return an origin as browsers write it: `https://host`, with a port if it is not 443. None for an invalid one.
 
-    Hosts are names of at least two labels in lower case ASCII (`xn--` for others), and `localhost` and 127.0.0.1, which
-    also may be http.
+    Hosts are names of at least two labels in lower case ASCII (`xn--` for others), or `localhost` and 127.0.0.1, which
+    may also use http.
     """
-    found = _ORIGIN.fullmatch(text)
-    if found is None:
+    match = _ORIGIN.fullmatch(text)
+    if match is None:
         return None
-    scheme, host, port = found.groups()
-    is_here = host in _THIS_MACHINE
-    if not (is_here or (scheme == "https" and host_names.is_host_name(host))):
+    scheme, host, port = match.groups()
+    is_local = host in _LOCAL_HOSTS
+    if not (is_local or (scheme == "https" and host_names.is_host_name(host))):
         return None
-    if port is None or int(port) == _USUAL_PORTS[scheme]:
+    if port is None or int(port) == _DEFAULT_PORTS[scheme]:
         return f"{scheme}://{host}"
-    return f"{scheme}://{host}:{port}" if int(port) <= _LARGEST_PORT else None
+    return f"{scheme}://{host}:{port}" if int(port) <= _MAX_PORT else None
 
 
-def allowed(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the origins that are meant, each once and in the order given.
+def validate(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the valid origins, each once and in the order given.
 
     Raises Refused 400: too_many_origins, invalid_origin (also for none at all).
     """
-    if len(texts) > MOST:
-        raise too_many()
+    if len(texts) > MAX_ORIGINS:
+        raise refuse_too_many()
     if not texts:
-        raise _invalid("Name at least one origin whose pages may show it.")
-    origins = [_needed(text) for text in texts]
+        raise _refuse_invalid("Name at least one origin whose pages may frame it.")
+    origins = [_require_origin(text) for text in texts]
     return tuple(dict.fromkeys(origins))
 
 
-def too_many() -> Refused:
-    """Return the refusal of more origins than there may be."""
-    return Refused(400, "too_many_origins", f"At most {MOST} origins may show it.", field="allowedOrigins")
+def refuse_too_many() -> Refused:
+    """Return the refusal of too many origins."""
+    return Refused(400, "too_many_origins", f"At most {MAX_ORIGINS} origins may frame it.", field="allowedOrigins")
 
 
-def _needed(text: str) -> str:
-    origin = normalized(text)
+def _require_origin(text: str) -> str:
+    origin = normalize(text)
     if origin is None:
         message = f"{text[:200]!r} is not an origin such as https://app.example.com: lower case, no path, no wildcard."
-        raise _invalid(message)
+        raise _refuse_invalid(message)
     return origin
 
 
-def _invalid(message: str) -> Refused:
+def _refuse_invalid(message: str) -> Refused:
     return Refused(400, "invalid_origin", message, field="allowedOrigins")

@@ -1,13 +1,13 @@
-"""The one way to say no: an anticipated refusal with the stable code that clients branch on."""
+"""An expected refusal of a request, with the stable code that clients branch on."""
 
 from uuid import UUID
 
 
 class Refused(Exception):
-    """A request that the rules turn down. The transaction around it rolls back.
+    """The rules refuse a request. The transaction around it rolls back.
 
-    `status` is the HTTP status the spec gives it, `code` the stable string (empty: an answer without a body),
-    `message` is for people and may change, `field` names the input at fault, `more` are further body fields.
+    `status` is the HTTP status of the spec, `code` the stable string (empty: a response without a body), `message` is
+    for people and may change, `field` names the invalid input, `more` are further body fields.
     Source: core spec, section 7 "Errors".
     """
 
@@ -20,7 +20,7 @@ class Refused(Exception):
         self.more = more
 
 
-def not_found(what: str, wanted: UUID | str | None = None) -> Refused:
-    """Return the refusal for a row that is absent or belongs to somebody else; the two look the same."""
-    named = f" {wanted}" if wanted else ""
-    return Refused(404, "not_found", f"There is no {what}{named} in this organization.")
+def not_found(what: str, key: UUID | str | None = None) -> Refused:
+    """Return the refusal of a row that does not exist or belongs to another tenant; the two look the same."""
+    name = f" {key}" if key else ""
+    return Refused(404, "not_found", f"There is no {what}{name} in this organization.")

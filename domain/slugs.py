@@ -1,7 +1,7 @@
-"""Which texts can be a slug, which are reserved, and how a slug is read from what people send.
+"""Valid and reserved slugs, and how a slug is parsed from user input.
 
-Source: core spec, "Affiliate invites", invite rules, and tracking spec, "Public storefront", customAlias. Whether a
-slug is taken is the database's to know.
+Source: core spec, "Affiliate invites", invite rules, and tracking spec, "Public storefront", customAlias. The database
+decides whether a slug is taken.
 """
 
 import re
@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from domain.refused import Refused
 
-# Leaves room in 64 characters for what makes a taken slug unique.
-_LONGEST_FROM_NAME = 48
+# Leaves room in 64 characters for a suffix that makes a taken slug unique.
+_MAX_CHARS_FROM_NAME = 48
 
 #: A slug: 3 to 64 characters of a-z, 0-9 and hyphen. Anchored, so `match` is as strict as `fullmatch`.
 PATTERN = re.compile(r"\A[a-z0-9-]{3,64}\Z")
@@ -30,8 +30,8 @@ RESERVED = frozenset(_RESERVED_WORDS.split())
 
 _MAX_CHARS = 64
 _STORED = re.compile(rf"[a-z0-9-]{{1,{_MAX_CHARS}}}")
-# A dot or an underscore counts between two other characters only: behind a slug it ends a sentence. Words with a space
-# between them are a phrase, and in front of `://` there is the scheme of an address.
+# A dot or an underscore counts only between two other characters: after a slug it ends a sentence. Words separated by
+# spaces are a phrase, and before `://` there is the scheme of a URL.
 _READABLE = re.compile(r"(?>[A-Za-z0-9-]+(?:(?:\.|_+)[A-Za-z0-9-]+)*)(?!\s|://)")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _MAX_ENCODED_TIMES = 2
@@ -54,17 +54,17 @@ def is_valid_strict(slug: str) -> bool:
 
 
 def is_reserved(slug: str) -> bool:
-    """Return whether a slug in lower case may not be given to an affiliate: a reserved word, or digits alone.
+    """Return whether a slug in lower case cannot be an affiliate's: a reserved word, or only digits.
 
-    Shops write numbers of their own where gateways carry a slug, so a number as a slug would earn on other sales.
+    Shops write their own numbers into the fields that carry a slug, so a number as a slug would earn on other sales.
     """
     return slug in RESERVED or (slug.isascii() and slug.isdigit())
 
 
-def reserved_refusal(slug: str, *, field: str) -> Refused:
+def refuse_reserved(slug: str, *, field: str) -> Refused:
     """Return the refusal of a slug that `is_reserved`."""
     why = (
-        "This word is kept for the service."
+        "This word is reserved for the service."
         if slug in RESERVED
         else "Digits alone could be an order number of a shop. Add a letter."
     )
@@ -72,27 +72,27 @@ def reserved_refusal(slug: str, *, field: str) -> Refused:
 
 
 def read(text: str) -> str | None:
-    """Return the slug that a text begins with, in lower case; None where it begins with none.
+    """Return the slug at the start of a text, in lower case; None without one.
 
-    Links come with what chats, mail programs and templates put around and behind them: the slug ends at the first
-    character that none can have, invisible characters are left out, and what is still percent-encoded is decoded. The
-    loader and the web pixel read alike. A phrase is no slug, nor is an address: `domain.links.slugs_in` reads those.
+    Chats, mail programs and templates add characters around and after links: the slug ends at the first character
+    that no slug contains, invisible characters are removed, and remaining percent-encoding is decoded. The loader and
+    the web pixel do the same. A phrase is not a slug, nor is a URL: `domain.links.slugs_from_url` parses those.
     """
-    # Most come as they are stored, by the thousand.
+    # A fast path: most texts are in the stored form.
     return text if _STORED.fullmatch(text) else _split(text)[0]
 
 
 def read_alone(text: str) -> str | None:
-    """Return the slug that a text begins with, as `read` does; None where other words or numbers follow it.
+    """Return the slug at the start of a text, as `read` does; None if other words or numbers follow it.
 
-    For fields in which shops write things of their own, such as `order 17`.
+    For fields into which shops write their own texts, such as `order 17`.
     """
     slug, rest = _split(text)
     return None if any(character.isalnum() for character in rest) else slug
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """Return the slug that a text begins with, and what follows it."""
+    """Return the slug at the start of a text, and the rest."""
     for _ in range(_MAX_ENCODED_TIMES):
         text = unquote(text) if "%" in text else text
     text = _INVISIBLE.sub("", text).strip()
@@ -103,15 +103,15 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def from_name(name: str) -> str:
-    """Return a slug that resembles a name: accents dropped, everything else but letters and digits a hyphen.
+    """Return a slug from a name: without accents, and everything except letters and digits as hyphens.
 
-    A name that leaves fewer than three characters (another script, a single letter) gets `program` in front.
+    A name that leaves fewer than three characters (another script, a single letter) gets the prefix `program`.
     """
-    slug = plain(name)
+    slug = simplify(name)
     return slug if len(slug) >= 3 else f"program-{slug}".strip("-")
 
 
-def plain(name: str) -> str:
-    """Return what of a name is left in a-z, 0-9 and hyphens: accents dropped, at most 48 characters, perhaps none."""
+def simplify(name: str) -> str:
+    """Return a name reduced to a-z, 0-9 and hyphens: without accents, at most 48 characters, possibly empty."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:_LONGEST_FROM_NAME].strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:_MAX_CHARS_FROM_NAME].strip("-")

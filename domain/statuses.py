@@ -1,4 +1,4 @@
-"""Names the states and kinds that the API shows, spelled as on the wire.
+"""The states and kinds of the API, in its spelling.
 
 Source: core spec, section 2 "Resources and their fields", and tracking spec, section 3 "States and transitions".
 Commission types are in `commission`, plan tiers and subscription states in `plans`.
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ConversionStatus(StrEnum):
-    """Where a conversion stands. Source: core spec, "Conversion"."""
+    """The state of a conversion. Source: core spec, "Conversion"."""
 
     Pending = "Pending"
     Approved = "Approved"
@@ -18,14 +18,14 @@ class ConversionStatus(StrEnum):
     Invalidated = "Invalidated"
 
 
-#: A conversion in one of these states earns nobody anything.
+#: A conversion in one of these states earns nothing.
 EARNS_NOTHING = (ConversionStatus.Denied, ConversionStatus.Invalidated)
-#: A conversion in one of these states is still to be paid, and to be decided on.
+#: A conversion in one of these states is not yet paid and can still be reviewed.
 UNPAID = (ConversionStatus.Pending, ConversionStatus.Approved)
 
 
 class ConversionType(StrEnum):
-    """What a conversion rewards. Source: core spec, "Conversion"."""
+    """The reason of a conversion's reward. Source: core spec, "Conversion"."""
 
     OneTime = "OneTime"
     Recurring = "Recurring"
@@ -39,7 +39,7 @@ SALES = (ConversionType.OneTime, ConversionType.Recurring)
 
 
 class ProgramStatus(StrEnum):
-    """Where a program stands, as operators see it: what is not Active earns nothing new."""
+    """The state of a program for operators: only an Active one earns anything new."""
 
     Active = "Active"
     Inactive = "Inactive"
@@ -48,7 +48,7 @@ class ProgramStatus(StrEnum):
 
 
 class AffiliateStatus(StrEnum):
-    """Where an affiliate stands in one program. Source: core spec, "Affiliate"."""
+    """The state of an affiliate in one program. Source: core spec, "Affiliate"."""
 
     Pending = "Pending"
     Approved = "Approved"
@@ -58,7 +58,7 @@ class AffiliateStatus(StrEnum):
 
 
 class DeliveryStatus(StrEnum):
-    """Where a webhook delivery stands. Source: tracking spec, section 3, "Webhook delivery"."""
+    """The state of a webhook delivery. Source: tracking spec, section 3, "Webhook delivery"."""
 
     Pending = "Pending"
     Delivered = "Delivered"
@@ -74,7 +74,7 @@ class Payability(StrEnum):
 
 
 class CommissionModel(StrEnum):
-    """What a program's main payout leg rewards. Source: core spec, "Program", defaultCommissionModel."""
+    """The event that a program primarily rewards. Source: core spec, "Program", defaultCommissionModel."""
 
     Cps = "Cps"
     Cpc = "Cpc"
@@ -109,7 +109,7 @@ class LinkFormat(StrEnum):
 
 
 class AffiliateSource(StrEnum):
-    """How an affiliate came to a program. Source: core spec, "Affiliate"."""
+    """How an affiliate joined a program. Source: core spec, "Affiliate"."""
 
     Direct = "Direct"
     Public = "Public"
@@ -120,8 +120,8 @@ class AffiliateSource(StrEnum):
 def pays_on_sale(model: str) -> bool:
     """Return whether a program of that commission model rewards sales.
 
-    True for everything but Cpc and Cpl: the legacy models behave as Cps.
-    Raises ValueError for a model that doesn't exist.
+    True for all except Cpc and Cpl: the legacy models behave like Cps.
+    Raises ValueError for an unknown model.
     Source: core spec, "Program", defaultCommissionModel.
     """
     return CommissionModel(model) not in (CommissionModel.Cpc, CommissionModel.Cpl)

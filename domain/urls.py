@@ -1,12 +1,12 @@
-"""Which texts are addresses of pages."""
+"""Valid URLs of web pages."""
 
 import re
 from urllib.parse import urlsplit
 
-# Browsers take a backslash for a slash, and drop line breaks and tabs; other programs read both as part of the host.
+# Browsers treat a backslash as a slash, and drop line breaks and tabs; other programs read both as part of the host.
 _BACKSLASH, _USERINFO = "\\", "@"
-# Letters of any script, since browsers translate names; punctuation that ends a host for one reader and not for another
-# is none of it. An IPv6 address stands in brackets.
+# Letters of any script, since browsers translate names, but no punctuation that ends a host for some programs only. An
+# IPv6 address is in brackets.
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 
 

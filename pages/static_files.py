@@ -57,7 +57,7 @@ def themed_stylesheet(color: str | None, *names: str) -> str:
     sheet = "".join(_FILES[name].decode() for name in names)
     if color is None:
         return sheet
-    light, dark = colors.readable(color, on=_LIGHT), colors.readable(color, on=_DARK)
+    light, dark = colors.make_readable(color, on=_LIGHT), colors.make_readable(color, on=_DARK)
     accent = f"--accent: light-dark({light}, {dark})"
     text = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
     return f"{sheet}@layer tokens {{ :root {{ {accent}; {text} }} }}\n"

@@ -16,10 +16,10 @@ from markupsafe import Markup
 
 from api import current_time
 from domain.money import wording
-from domain.money.wording import MINUS, NOTHING
+from domain.money.wording import DASH, MINUS
 from domain.organization import time_zones
-from domain.programs import terms_in_words
-from domain.programs.terms_in_words import WordedTerms
+from domain.programs import terms_text
+from domain.programs.terms_text import DescribedTerms
 from pages.times import zone
 
 _VERSION_DIGITS = 16
@@ -54,18 +54,20 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 
 def format_amounts(value: Mapping[str, int] | None) -> str:
     """Return minor units by currency as `1.00 EUR + 2.00 USD`."""
-    return " + ".join(wording.money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
+    return (
+        " + ".join(wording.format_money(minor, currency) for currency, minor in sorted((value or {}).items())) or DASH
+    )
 
 
 def format_rate(value: Decimal | float | None, type: str, currency: str | None = None) -> str:
     """Return a commission value in the words that all descriptions of terms use."""
-    return NOTHING if value is None else terms_in_words.rate(type, value, currency)
+    return DASH if value is None else terms_text.format_rate(type, value, currency)
 
 
 def describe_terms(program: Mapping[str, Any]) -> str:
     """Return the terms of a program as the API shows it, in sentences; its tiers are on its own page."""
-    return terms_in_words.sentences(
-        WordedTerms(
+    return terms_text.describe(
+        DescribedTerms(
             model=program["defaultCommissionModel"],
             rate_type=program["defaultCommissionType"],
             rate_value=program["defaultCommissionValue"],
@@ -86,14 +88,14 @@ def describe_terms(program: Mapping[str, Any]) -> str:
 def format_number(value: int | None) -> str:
     """Return a count with its thousands separated."""
     if value is None:
-        return NOTHING
+        return DASH
     return f"{MINUS if value < 0 else ''}{abs(value):,}"
 
 
 def format_time(value: datetime | str | None) -> str:
     """Return an instant as a `time` element in words, with the name of its zone."""
     if value is None:
-        return NOTHING
+        return DASH
     at = _to_page_zone(value)
     machine = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Markup('<time datetime="{}">{}</time>').format(machine, _with_zone(at))
@@ -102,7 +104,7 @@ def format_time(value: datetime | str | None) -> str:
 def format_day(value: date | str | None) -> str:
     """Return a day, or the day of an instant with the instant and its zone in a title, as a `time` element."""
     if value is None:
-        return NOTHING
+        return DASH
     parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
     if not isinstance(parsed, datetime) or parsed.tzinfo is None:
         return _day_element(parsed)
@@ -113,7 +115,7 @@ def format_day(value: date | str | None) -> str:
 def format_age(value: datetime | str | None) -> str:
     """Return the time since an instant, with the instant itself in its title."""
     if value is None:
-        return NOTHING
+        return DASH
     at = _to_page_zone(value)
     past_s = max(0, int((current_time.now() - at).total_seconds()))
     count, unit = next(((past_s // length, unit) for length, unit in _UNITS if past_s >= length), (past_s, "s"))
@@ -125,7 +127,7 @@ def format_age(value: datetime | str | None) -> str:
 def format_duration(seconds: int | None) -> str:
     """Return seconds in the largest whole unit: `40 s`, `3 min`, `2 h`, `5 d`; a dash for none."""
     if not seconds:
-        return NOTHING
+        return DASH
     count, unit = next(((seconds // length, unit) for length, unit in _UNITS if seconds >= length), (seconds, "s"))
     return f"{count} {unit}"
 
@@ -221,10 +223,10 @@ def _quote(text: str) -> str:
 #: Filters by their names in templates.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        "money": wording.money,
-        "major": wording.major,
-        "percent": wording.percent,
-        "plain": wording.plain,
+        "money": wording.format_money,
+        "major": wording.format_major,
+        "percent": wording.format_percent,
+        "plain": wording.format_plain,
         "amount": format_amounts,
         "number": format_number,
         "moment": format_time,

@@ -1,18 +1,18 @@
-"""What happens: plain functions inside the caller's transaction, a folder for each subject.
+"""The steps of each use case: plain functions inside the caller's transaction, a folder for each subject.
 
-At the root is what serves them all:
+The modules at the root serve all subjects:
 
-work           how a job is asked for
-earn           what every new conversion brings with it: history, ledger, event
-mail           letters: one attempt, or the wait for a slot
-credentials    what a brand types of a service that it connects, sealed
-fx_intake      rates of currencies, from a feed or a file
-whole_books    whether anything may have been forgotten that was paid
-ledger_check   whether the money adds up
-reckoning      what days of programs owe is kept, for who asks
-schedule       what is done by the clock, and what is late
-retention      what ends when it is old
-partitions     months are made for what grows, and dropped when they are empty
-upkeep         what else the service forgets by the clock
-resealing      sealing anew with a new SECRET_KEY
+work           stages jobs; the exceptions by which a job ends early
+earnings       writes a new conversion with its history, ledger entry and event
+mail           emails: stage, send, record
+credentials    credentials of connected services: validate, seal, unseal
+fx_intake      exchange rates from a feed or a file, and their age
+restore_guard  blocks payouts after a restore until an operator has compared them
+ledger_check   checks that every organization's money adds up
+owed_days      computes what is owed per program and day
+schedule       the cron schedule, and which ticks are overdue
+retention      deletes rows past their retention period
+partitions     creates monthly partitions ahead, drops empty ones
+upkeep         other periodic cleanup
+key_rotation   reseals stored secrets with a new SECRET_KEY
 """

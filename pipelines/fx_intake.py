@@ -1,7 +1,7 @@
-"""Reference rates: taken in from files and from the feed, and how old they are.
+"""Reference exchange rates: loaded from files and from the feed, and how old they are.
 
-A rate that is published again replaces the one before. What was paid by it keeps it: every line of a payout holds the
-rate and the day that it was paid by.
+A rate that is published again replaces the earlier one. Past payouts keep theirs: every payout line stores the rate and
+the day that it was paid by.
 Source: core spec, "Payouts" (fresh stored rate); a rate counts on its day and the three days after.
 """
 
@@ -22,17 +22,17 @@ from pipelines import work
 
 _log = structlog.get_logger(__name__)
 
-# One statement writes so many; a history of decades is a few dozen of them.
-_AT_ONCE = 5_000
+# Rates per statement; a history of decades is a few dozen statements.
+_BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What came of a file: rates that are new, that replaced another number, and that were known already."""
+class LoadResult:
+    """Counts of a loaded file: new rates, rates that replaced another number, and unchanged ones."""
 
     new: int
     replaced: int
-    known: int
+    unchanged: int
     newest: date
     skipped: Sequence[str]
 
@@ -42,27 +42,27 @@ def read(content: bytes, *, now: datetime) -> RateFile:
     return fx_files.read(content, today=_day(now))
 
 
-def store(found: RateFile, *, tell: Callable[[int], None] = lambda number: None) -> Loaded:
-    """Store the rates of a file; `tell` hears how many were written at each step.
+def store(file: RateFile, *, on_progress: Callable[[int], None] = lambda number: None) -> LoadResult:
+    """Store the rates of a file; `on_progress` gets how many were written in each step.
 
-    What is owed since the first of them is reckoned anew.
+    Stages a job that recomputes what is owed since the first of them.
     """
     new = replaced = 0
-    # In one order, so that two that load at once wait for each other and do not lock each other out.
-    rates = sorted(found.rates, key=lambda rate: (rate.on, rate.currency))
-    for first in range(0, len(rates), _AT_ONCE):
-        portion = rates[first : first + _AT_ONCE]
+    # In one order, so that two loads at the same time wait for each other instead of deadlocking.
+    rates = sorted(file.rates, key=lambda rate: (rate.on, rate.currency))
+    for first in range(0, len(rates), _BATCH):
+        portion = rates[first : first + _BATCH]
         added, changed = fx_rates.upsert(portion)
         new, replaced = new + added, replaced + changed
-        tell(len(portion))
+        on_progress(len(portion))
     if new or replaced:
         work.enqueue(jobs.DAYS_RECKON, organization_id=None, since=rates[0].on)
-    return Loaded(new, replaced, len(rates) - new - replaced, rates[-1].on, found.skipped)
+    return LoadResult(new, replaced, len(rates) - new - replaced, rates[-1].on, file.skipped)
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
-    """How old the newest rate of a currency is, in days; both None: it has none."""
+class RateAge:
+    """Age in days of the newest rate of a currency; both fields are None if it has no rate."""
 
     currency: str
     newest: date | None
@@ -74,47 +74,47 @@ class Age:
         return self.days is None or self.days > valuation.FRESH_DAYS
 
 
-def any_org_ages(*, now: datetime) -> list[Age]:
-    """Return the age of every currency that some organization has money in or counts in, the oldest first.
+def any_org_list_ages(*, now: datetime) -> list[RateAge]:
+    """Return the rate age of every currency that any organization holds money in or reports in, oldest first.
 
     The dollar needs no rate.
     """
     today = _day(now)
     ages = [
-        Age(currency, newest, None if newest is None else (today - newest).days)
+        RateAge(currency, newest, None if newest is None else (today - newest).days)
         for currency, newest in fx_rates.any_org_list_used_currencies(today=today)
         if currency != "USD"
     ]
     return sorted(ages, key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
 
 
-def ask_feed() -> None:
-    """Stage a job that asks the feed now. Raises Refused 409 no_feed."""
+def enqueue_refresh() -> None:
+    """Stage a job that fetches the feed now. Raises Refused 409 no_feed."""
     if feed_url() is None:
         raise Refused(409, "no_feed", "There is no feed of rates: FX_FEED_URL is not set. Load a file.")
     work.enqueue(jobs.FX_REFRESH, organization_id=None)
 
 
 def feed_url() -> str | None:
-    """Return where the feed is, None without a feed."""
+    """Return the feed's URL, None without a feed."""
     return settings.current().rates.feed_url
 
 
 def fetch(url: str, *, now: datetime) -> RateFile:
-    """Return the rates that a URL answers; never inside a transaction. Raises FeedAway, BadRates."""
+    """Return the rates fetched from a URL; never inside a transaction. Raises FeedAway, BadRates."""
     return read(fx_feed.fetch(url), now=now)
 
 
-def take_in(found: RateFile) -> None:
-    """Store what the feed said."""
-    loaded = store(found)
-    _log.info("fx.refreshed", new=loaded.new, replaced=loaded.replaced, newest=str(loaded.newest))
+def store_from_feed(file: RateFile) -> None:
+    """Store rates from the feed, and log the result."""
+    result = store(file)
+    _log.info("fx.refreshed", new=result.new, replaced=result.replaced, newest=str(result.newest))
 
 
-def fresh_since(now: datetime) -> date:
-    """Return the first day whose rates still count."""
+def first_fresh_day(now: datetime) -> date:
+    """Return the first day whose rates are still fresh."""
     return _day(now) - timedelta(days=valuation.FRESH_DAYS)
 
 
-def _day(moment: datetime) -> date:
-    return moment.astimezone(UTC).date()
+def _day(time: datetime) -> date:
+    return time.astimezone(UTC).date()

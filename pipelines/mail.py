@@ -1,7 +1,7 @@
-"""Mail: staged with what it reports, sent at the pace of the installation, kept for the operator without a server.
+"""Email: staged with the change that it reports, sent at the installation's pace, stored if there is no mail server.
 
-A message takes its slot when a worker first meets it, not when it is staged: what asks for mail holds no lock that
-others wait for, and what piled up while nobody worked is spread out anew. Every attempt takes a slot.
+A message gets its slot when a worker first reads it, not when it is staged: staging takes no lock that others wait for,
+and a backlog from a time without workers is spread out again. Every attempt takes a slot.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 
 @dataclass(frozen=True, slots=True)
 class PreparedMail:
-    """A message whose attempt is counted, or one whose slot is still to come at `wait_until`."""
+    """A message whose attempt is counted, or one whose slot comes at `wait_until`."""
 
     message: mail.QueuedMessage
     server: smtp_address.Server
@@ -37,7 +37,7 @@ class PreparedMail:
 
 @dataclass(frozen=True, slots=True)
 class MailOutcome:
-    """What came of it: taken by the server, refused for good, or (neither) to be tried when its slot comes."""
+    """The result of an attempt: accepted by the server, refused for good, or (neither) waiting for its slot."""
 
     is_sent: bool = False
     refusal: str | None = None
@@ -91,9 +91,9 @@ def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str,
 
 
 def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
-    """Count an attempt, or keep a slot to wait for; None when nothing is to be sent (any more).
+    """Count an attempt, or reserve a slot to wait for; return None if there is nothing to send (any more).
 
-    Without a mail server the message becomes Kept here.
+    Without a mail server the message becomes Kept.
     """
     message = mail.lock_queued(organization_id=organization_id, message_id=message_id)
     if message is None:
@@ -102,25 +102,25 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     if server is None:
         mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
-    wait_until = _slot_to_wait_for(message)
+    wait_until = _reserve_slot(message)
     if wait_until is None:
         mail.stage_attempt(organization_id=organization_id, message_id=message_id)
     return PreparedMail(message=message, server=server, wait_until=wait_until)
 
 
 def deliver(prepared: PreparedMail) -> MailOutcome:
-    """Hand the message to the server; raises `adapters.mail.smtp.MailUnreachable` for what another attempt may mend."""
+    """Send the message to the mail server. Raises `adapters.mail.smtp.MailUnreachable` if a retry may succeed."""
     if prepared.wait_until is not None:
         return MailOutcome()
     try:
-        _server(prepared).send(_letter(prepared.message))
+        _server(prepared).send(_message_from_row(prepared.message))
     except (smtp.MailRejected, sealing.CannotOpen) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
 
 
 def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> datetime | None:
-    """Stage what came of it and return when the job is due again; None when the message is settled."""
+    """Stage the result of an attempt and return when the job is due again; None if the message is final."""
     organization_id, message_id = prepared.message.organization_id, prepared.message.id
     if outcome.is_sent:
         mail.stage_sent(organization_id=organization_id, message_id=message_id, at=now)
@@ -131,14 +131,14 @@ def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> da
     return prepared.wait_until
 
 
-def record_trouble(prepared: PreparedMail, trouble: smtp.MailUnreachable) -> None:
-    """Stage for the operator why an attempt led to nothing; the job itself says when the next one is."""
+def record_error(prepared: PreparedMail, error: smtp.MailUnreachable) -> None:
+    """Stage, for the operator, why an attempt failed; the job itself has the time of the next one."""
     message = prepared.message
-    mail.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
+    mail.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(error))
 
 
 def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
-    """Queue Kept and Failed messages again; returns (organization, message) of those that could be.
+    """Queue Kept and Failed messages again; return the (organization, message) pairs that were queued.
 
     Raises Refused: 409 no_mail_server.
     """
@@ -170,9 +170,9 @@ def any_org_open(message_id: UUID) -> OpenedMail:
     return OpenedMail(message, _headers(message), body["text"], body["html"])
 
 
-def _slot_to_wait_for(message: mail.QueuedMessage) -> datetime | None:
-    """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
-    if pace.is_good(message.slot_at, now=message.now):
+def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
+    """Return the time of the message's slot, reserving one if it has none; None if it may be sent now."""
+    if pace.is_usable(message.slot_at, now=message.now):
         return None
     if pace.is_early(message.slot_at, now=message.now):
         return message.slot_at
@@ -187,7 +187,7 @@ def _server(prepared: PreparedMail) -> smtp.Transport:
     return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
-def _letter(message: mail.QueuedMessage) -> smtp.Letter:
+def _message_from_row(message: mail.QueuedMessage) -> smtp.Letter:
     body = _open(message.body_sealed, message.id)
     return smtp.Letter(
         id=message.id,
@@ -200,15 +200,15 @@ def _letter(message: mail.QueuedMessage) -> smtp.Letter:
 
 
 def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
-    # Not through the cache of sealed secrets: each body is opened once, and one-time links are not to stay in memory.
+    # Not through the cache of sealed secrets: each body is opened once, and one-time links must not stay in memory.
     opened = sealing.unseal.__wrapped__(sealed, belongs_to=str(message_id))
     body: dict[str, str | None] = orjson.loads(opened)
     return body
 
 
 def _headers(message: mail.MailMessage) -> dict[str, str]:
-    letter = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
-    return smtp.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
+    email = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
+    return smtp.headers(email, sender=settings.current().mail.sender, recipient=message.recipient)
 
 
 def _check_one_line(value: str, *, field: str) -> None:

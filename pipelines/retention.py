@@ -1,6 +1,6 @@
-"""Ends what has had its time, in slices: each is a short transaction of its own that waits for nobody.
+"""Deletes rows past their retention period, in slices: each is a short transaction that waits for no lock.
 
-How long each kind is kept is a setting in days; 0 keeps it for ever. Money is not among the kinds.
+The retention period of each kind is a setting in days; 0 keeps rows indefinitely. Money is never deleted.
 """
 
 from collections import Counter
@@ -18,30 +18,30 @@ from models.upkeep import expiry
 from models.upkeep.expiry import KINDS, ExpiryKind, ExpiryRun
 from pipelines import work
 
-#: How many rows end in one transaction.
+#: How many rows one transaction deletes.
 SLICE = 2_000
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """A kind: how many days it is kept (0: for ever), what there is of it, what is due, and its last run."""
+class RetentionStatus:
+    """A kind: its retention period in days (0: indefinitely), how many rows exist and are due, and its last run."""
 
     kind: str
     days: int
-    standing: expiry.ExpiryCounts
+    counts: expiry.ExpiryCounts
     last_run: ExpiryRun | None
 
 
-def any_org_status(*, now: datetime) -> list[Status]:
-    """Return where every kind stands. Counts no more than `expiry.MAX_COUNTED` rows of each."""
+def any_org_status(*, now: datetime) -> list[RetentionStatus]:
+    """Return the status of every kind. Counts no more than `expiry.MAX_COUNTED` rows of each."""
     runs = expiry.list_runs()
     return [
-        Status(
+        RetentionStatus(
             kind=name,
             days=_days(name),
-            standing=expiry.any_org_count(kind, before=_before(name, now)),
+            counts=expiry.any_org_count(kind, before=_cutoff(name, now)),
             last_run=runs.get(name),
         )
         for name, kind in KINDS.items()
@@ -49,53 +49,53 @@ def any_org_status(*, now: datetime) -> list[Status]:
 
 
 def any_org_start(*, now: datetime) -> None:
-    """Begin a run of every kind that ends and is not being worked on."""
+    """Start a run of every kind that has a retention period and no run in progress."""
     for name in KINDS:
-        if _days(name) and not rows.any_org_has_jobs(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
-            begin(name, now=now)
+        if _days(name) and not rows.any_org_has_jobs(queue=jobs.RETENTION_SLICE.queue, fair_key=_fair_key(name)):
+            stage_start(name, now=now)
             _stage_slice(name)
 
 
-def begin(name: str, *, now: datetime) -> None:
-    """Stage that a run of a kind begins."""
+def stage_start(name: str, *, now: datetime) -> None:
+    """Stage the start of a run of a kind."""
     expiry.stage_start(name, at=now)
 
 
-def any_org_go_on(name: str, *, now: datetime) -> None:
-    """End the next slice of a kind and stage the job for the one after it. Idempotent."""
+def any_org_continue(name: str, *, now: datetime) -> None:
+    """Delete the next slice of a kind and stage the job for the following one. Idempotent."""
     if name in KINDS and any_org_slice(name, now=now) == SLICE:
         _stage_slice(name)
 
 
 def any_org_slice(name: str, *, now: datetime) -> int:
-    """End up to SLICE rows of a kind and return how many; fewer than SLICE: it is done for now."""
-    before = _before(name, now)
-    ended = _end(KINDS[name], before) if before is not None else 0
-    is_done = ended < SLICE
-    so_far = expiry.add_progress(name, ended=ended, finished_at=now if is_done else None)
-    if is_done and so_far:
-        _log.info("retention.ended", kind=name, rows=so_far)
-    return ended
+    """Delete up to SLICE rows of a kind and return how many; fewer than SLICE means that the run is done."""
+    before = _cutoff(name, now)
+    deleted = _delete_slice(KINDS[name], before) if before is not None else 0
+    is_done = deleted < SLICE
+    total = expiry.add_progress(name, ended=deleted, finished_at=now if is_done else None)
+    if is_done and total:
+        _log.info("retention.ended", kind=name, rows=total)
+    return deleted
 
 
-def kinds() -> Sequence[str]:
-    """Return the names of what ends."""
+def list_kinds() -> Sequence[str]:
+    """Return the names of the kinds."""
     return list(KINDS)
 
 
-def _end(kind: ExpiryKind, before: datetime) -> int:
+def _delete_slice(kind: ExpiryKind, before: datetime) -> int:
     if kind.forget is not None:
-        found = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
-        if found:
-            kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in found])
-        return len(found)
-    ended = expiry.any_org_end(kind, before=before, limit=SLICE)
-    if kind.name == "dead_letters" and ended:
-        _log.warning("retention.dead_letters", names=dict(Counter(ended)))
-    return len(ended)
+        texts = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
+        if texts:
+            kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in texts])
+        return len(texts)
+    names = expiry.any_org_end(kind, before=before, limit=SLICE)
+    if kind.name == "dead_letters" and names:
+        _log.warning("retention.dead_letters", names=dict(Counter(names)))
+    return len(names)
 
 
-def _before(name: str, now: datetime) -> datetime | None:
+def _cutoff(name: str, now: datetime) -> datetime | None:
     days = _days(name)
     return now - timedelta(days=days) if days else None
 
@@ -105,8 +105,8 @@ def _days(name: str) -> int:
 
 
 def _stage_slice(name: str) -> None:
-    work.enqueue(jobs.RETENTION_SLICE, organization_id=None, fair_key=_turn(name), kind=name)
+    work.enqueue(jobs.RETENTION_SLICE, organization_id=None, fair_key=_fair_key(name), kind=name)
 
 
-def _turn(name: str) -> str:
+def _fair_key(name: str) -> str:
     return f"retention {name}"

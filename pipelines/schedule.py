@@ -1,6 +1,6 @@
-"""What is done by the clock: the whole schedule is in this file. Cron lines are UTC.
+"""The whole schedule of periodic jobs. Cron lines are UTC.
 
-`workers.scheduler` fires the ticks; each is a row, so that an operator sees which came and which did not.
+`workers.scheduler` fires the ticks; each is a row, so that an operator sees which fired and which did not.
 """
 
 import itertools
@@ -13,9 +13,9 @@ from cronsim import CronSim
 from domain import jobs
 from models.jobs import ticks
 
-# A long pause is caught up in portions, each in its own transaction.
-_MOST_AT_ONCE = 100
-# A scheduler looks once a second; what is overdue for so long, no scheduler is looking after.
+# Missed ticks after a long pause are fired in batches, each in its own transaction.
+_MAX_MISSED = 100
+# A scheduler checks once a second; a tick overdue for this long means that no scheduler is running.
 _LATE_AFTER = timedelta(minutes=1)
 
 
@@ -27,11 +27,11 @@ class ScheduledTick:
     job: jobs.Job
     catches_up: bool = False
 
-    def due(self, *, last: datetime | None, now: datetime) -> list[datetime]:
+    def due_times(self, *, last: datetime | None, now: datetime) -> list[datetime]:
         """Return the ticks after `last` up to `now`, oldest first; before the first ever, only the latest."""
         if last is not None and self.catches_up:
-            missed = itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last))
-            return list(itertools.islice(missed, _MOST_AT_ONCE))
+            missed = itertools.takewhile(lambda time: time <= now, CronSim(self.cron, last))
+            return list(itertools.islice(missed, _MAX_MISSED))
         latest = next(CronSim(self.cron, now, reverse=True))
         return [latest] if last is None or latest > last else []
 
@@ -50,7 +50,7 @@ SCHEDULE = (
     # Central banks publish in the afternoon of Europe.
     ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
     ScheduledTick("13 * * * *", jobs.GATEWAYS_CHECK),
-    # Everything once a night, and every quarter of an hour what has no event.
+    # All payments once a night; every quarter of an hour those that gateways send no event for.
     ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
     ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),
     ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
@@ -61,7 +61,7 @@ SCHEDULE = (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleLine:
-    """A line of the schedule with its last tick (None: it never came) and its next, and whether one is overdue."""
+    """A line of the schedule with its last tick (None: never) and its next, and whether one is overdue."""
 
     name: str
     cron: str
@@ -70,8 +70,8 @@ class ScheduleLine:
     is_late: bool
 
 
-def lines() -> Sequence[ScheduleLine]:
-    """Return the schedule as it stands by the database's clock. Budget: 1 statement."""
+def list_lines() -> Sequence[ScheduleLine]:
+    """Return the schedule with its status by the database's clock. Budget: 1 statement."""
     last, now = ticks.find_all_latest()
     return [_line(entry, last.get(entry.job.name), now) for entry in SCHEDULE]
 
@@ -82,5 +82,5 @@ def _line(entry: ScheduledTick, last: datetime | None, now: datetime) -> Schedul
         cron=entry.cron,
         last_at=last,
         next_at=next(CronSim(entry.cron, now)),
-        is_late=bool(entry.due(last=last, now=now - _LATE_AFTER)),
+        is_late=bool(entry.due_times(last=last, now=now - _LATE_AFTER)),
     )

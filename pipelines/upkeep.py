@@ -1,4 +1,4 @@
-"""Housekeeping: what the service remembers only for a while."""
+"""Periodic cleanup of short-lived data."""
 
 from datetime import datetime, timedelta
 
@@ -8,43 +8,44 @@ from models.clicks import retention
 from models.jobs import processes, ticks
 from models.platforms import lookups
 from models.programs import daily_totals
-from pipelines import reckoning, work
+from pipelines import owed_days, work
 
-#: How long it is known that two clicks are of one visitor, or of one network.
+#: How many days the visitor and network hashes of clicks are kept.
 CLICK_HASHES_DAYS = 90
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
-def forget() -> None:
-    """Drop stored answers past their window, bodies of old mail, old ticks, silent worker processes and look-ups that
-    were given up. Idempotent.
+def delete_expired() -> None:
+    """Delete expired stored answers, bodies of old mail, old ticks, silent worker processes and abandoned look-ups.
 
-    In portions: a full one asks for the next.
+    Idempotent. Works in batches: a full one stages the next.
     """
-    answers = stored_answers.any_org_delete_old(limit=_AT_ONCE)
-    bodies = mail.any_org_delete_old_bodies(limit=_AT_ONCE)
+    answers = stored_answers.any_org_delete_old(limit=_BATCH)
+    bodies = mail.any_org_delete_old_bodies(limit=_BATCH)
     ticks.stage_delete_old()
     processes.stage_delete_silent()
     lookups.any_org_stage_forget()
-    if _AT_ONCE in (answers, bodies):
+    if _BATCH in (answers, bodies):
         work.enqueue(jobs.FORGET, organization_id=None)
 
 
 def forget_click_hashes(*, now: datetime) -> None:
-    """Forget who made the clicks that are old enough, in portions (a full one asks for the next); dead letters too."""
+    """Delete visitor hashes of old clicks and of dead letters of clicks, in batches (a full one stages the next)."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
-    letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
-    retention.any_org_stage_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
-    if retention.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
+    jobs_with_hashes = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
+    retention.any_org_stage_forget_letters(
+        names=[job.name for job in jobs_with_hashes], queue=jobs_with_hashes[0].queue, before=before
+    )
+    if retention.any_org_forget_hashes(before=before, limit=_BATCH) == _BATCH:
         work.enqueue(jobs.CLICKS_FORGET, organization_id=None)
 
 
 def any_org_fold_days() -> None:
-    """Fold what changed into the kept days of programs and affiliates, in portions (a full one asks for the next).
+    """Fold changes into the stored daily totals of programs and affiliates, in batches (a full one stages the next).
 
-    After the last one, what these days owe is reckoned.
+    The last batch starts the computation of what these days owe.
     """
-    if daily_totals.any_org_fold(limit=_AT_ONCE) == _AT_ONCE:
+    if daily_totals.any_org_fold(limit=_BATCH) == _BATCH:
         work.enqueue(jobs.DAYS_FOLD, organization_id=None)
     else:
-        reckoning.any_org_start()
+        owed_days.any_org_start()

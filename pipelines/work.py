@@ -1,8 +1,8 @@
-"""How work is asked for, and how work says that it cannot be done now, or ever.
+"""Stages jobs, and defines the exceptions by which a job is postponed or given up.
 
-`enqueue` stages the row in the caller's transaction: the work is asked for if and only if the change that asks
-for it is committed. Nothing is said to the broker here; the relay finds the row. An event's deliveries and their jobs
-are staged by one statement of their own (`models/webhooks/outbox.py`).
+`enqueue` stages the job's row in the caller's transaction: the job exists if and only if the change that needs it is
+committed. Nothing is sent to the broker; the relay finds the row. An event's deliveries and their jobs are staged by
+one statement of their own (`models/webhooks/outbox.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from models.jobs import rows
 
 
 class TryAgain(Exception):
-    """The job cannot finish now, through nobody's fault; it does not count as an attempt.
+    """The job has to wait for something that is not its failure; this does not count as an attempt.
 
-    `why` tells operators what it waits for.
+    `why` is shown to operators: what the job waits for.
     """
 
     def __init__(self, *, at: datetime, why: str | None = None) -> None:
@@ -26,11 +26,11 @@ class TryAgain(Exception):
 
 
 class NotReadable(Exception):
-    """This release cannot read what the job holds: one of another release may. It waits for that one for an hour."""
+    """This release cannot read the job's arguments; a worker of another release may. The job waits an hour for it."""
 
 
 class GiveUp(Exception):
-    """No further attempt can help: straight to the dead letters, with the reason."""
+    """No further attempt can succeed: the job becomes a dead letter at once, with the reason."""
 
 
 def enqueue(
@@ -41,23 +41,23 @@ def enqueue(
     run_at: datetime | None = None,
     **args: object,
 ) -> None:
-    """Stage one row of work in the caller's transaction.
+    """Stage one job in the caller's transaction.
 
-    `args` are ids and strings: what a job can read it reads when it runs. `fair_key` names whose turn
-    it is (default: the organization); under pressure every key gets its share. `run_at` None means now.
+    `args` are ids and strings: a job reads its data when it runs. Under load every `fair_key` (default: the
+    organization) gets its share of the workers. `run_at` None means now.
     """
     rows.stage(
         job,
         organization_id=organization_id,
-        args=_as_text(args),
+        args=_to_strings(args),
         fair_key=fair_key or str(organization_id or ""),
         run_at=run_at,
     )
 
 
-def ask(job: Job, *, organization_id: UUID, **args: object) -> int:
-    """Ask for one piece of work as `enqueue` does, and return its number. Budget: 1 round trip."""
-    return rows.insert(job, organization_id=organization_id, args=_as_text(args))
+def enqueue_with_id(job: Job, *, organization_id: UUID, **args: object) -> int:
+    """Insert one job as `enqueue` does, and return its id. Budget: 1 round trip."""
+    return rows.insert(job, organization_id=organization_id, args=_to_strings(args))
 
 
 def enqueue_all(
@@ -68,15 +68,15 @@ def enqueue_all(
     run_at: datetime | None = None,
     args: Sequence[Mapping[str, object]],
 ) -> None:
-    """Stage many rows of one kind of work of an organization as `enqueue` does one, in one statement."""
+    """Stage many jobs of one kind and organization as `enqueue` does, in one statement."""
     rows.stage_all(
         job,
         organization_id=organization_id,
-        args=[_as_text(each) for each in args],
+        args=[_to_strings(job_args) for job_args in args],
         fair_key=fair_key or str(organization_id),
         run_at=run_at,
     )
 
 
-def _as_text(args: Mapping[str, object]) -> dict[str, str]:
+def _to_strings(args: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in args.items()}

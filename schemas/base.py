@@ -101,7 +101,7 @@ class _OneLine(validate.Regexp):
     """Refuses control characters and bidirectional overrides; described as a pattern."""
 
     def __init__(self) -> None:
-        super().__init__(f"^[^{one_line.REFUSED}]*$")
+        super().__init__(f"^[^{one_line.REFUSED_CHARACTERS}]*$")
 
     def __call__(self, value: Any) -> Any:  # in Python `$` would let a line break at the end through
         if not one_line.is_valid(value):
@@ -125,7 +125,7 @@ class CleanedLine(fields.String):
         super().__init__(validate=[validate.Length(max=longest)], **options)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
-        return one_line.cleaned(str(super()._deserialize(value, *args, **kwargs)))
+        return one_line.clean(str(super()._deserialize(value, *args, **kwargs)))
 
 
 def bearer_secret(*, found_at: str, **options: Any) -> fields.String:

@@ -2,14 +2,14 @@
 
 from marshmallow import fields
 
-from domain.copilot.states import LONGEST_QUESTION, ActState, ConversationState, CopilotFailure, EntryKind
+from domain.copilot.states import MAX_QUESTION_CHARS, ActState, ConversationState, CopilotFailure, EntryKind
 from schemas.base import Instant, Wire, not_blank, one_of, text
 
 
 class CopilotQuestion(Wire):
     """What a person asks, or says next."""
 
-    text = text(longest=LONGEST_QUESTION, required=True, validate=[not_blank])
+    text = text(longest=MAX_QUESTION_CHARS, required=True, validate=[not_blank])
 
 
 class CopilotSummary(Wire):

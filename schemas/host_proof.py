@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain.host_proofs.records import ProofKind
-from domain.host_proofs.standing import DomainState
+from domain.host_proofs.validity import DomainState
 from domain.organization import host_names
 from schemas.base import Instant, Wire, one_of, text
 
@@ -20,7 +20,7 @@ def host_name(value: str) -> None:
 class TrackingDomainBody(Wire):
     """The domain that the script for the brand's pages comes from; null for the service's own. Loads in lower case."""
 
-    tracking_domain = text(longest=host_names.LONGEST, allow_none=True, required=True, validate=[host_name])
+    tracking_domain = text(longest=host_names.MAX_CHARS, allow_none=True, required=True, validate=[host_name])
 
     @post_load
     def _lower(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -79,16 +79,16 @@ class RecipientBody(Wire):
 class BulkInviteBody(_Invitation):
     """Many invites with one note. Loads to `program_id`, `personal_note_html`, `auto_approve` and `recipients`."""
 
-    recipients = Items(fields.Nested(RecipientBody()), most=invites.MOST_RECIPIENTS, load_default=None, allow_none=True)
-    emails = Items(Email(), most=invites.MOST_RECIPIENTS, load_default=None, allow_none=True)
+    recipients = Items(fields.Nested(RecipientBody()), most=invites.MAX_RECIPIENTS, load_default=None, allow_none=True)
+    emails = Items(Email(), most=invites.MAX_RECIPIENTS, load_default=None, allow_none=True)
 
     @pre_load
     def _choose(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
         # What loses is not looked at; what is too much is refused before its rows are read.
         chosen = "emails" if sent.get("recipients") is None and sent.get("emails") is not None else "recipients"
         batch = sent.get(chosen)
-        if batch is None or (isinstance(batch, list) and not 1 <= len(batch) <= invites.MOST_RECIPIENTS):
-            raise ValidationError(f"It takes 1 to {invites.MOST_RECIPIENTS} recipients.", chosen)
+        if batch is None or (isinstance(batch, list) and not 1 <= len(batch) <= invites.MAX_RECIPIENTS):
+            raise ValidationError(f"It takes 1 to {invites.MAX_RECIPIENTS} recipients.", chosen)
         loses = "recipients" if chosen == "emails" else "emails"
         return {name: value for name, value in sent.items() if name != loses}
 

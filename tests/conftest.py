@@ -233,7 +233,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     cors.forget_known()
     health.findings.forget()
     public_links.forget()
-    receive.forget_remembered()
+    receive.clear_cache()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")

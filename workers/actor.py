@@ -196,7 +196,7 @@ class _Steps(Generic[Prepared, Answer]):
 
 def _check_batch_size(job: Job, together: object) -> None:
     """Raise ValueError if a kind has a maximum number without the function for it, or the other way round."""
-    if (job.together > 1) != (together is not None):
+    if (job.batch_size > 1) != (together is not None):
         raise ValueError(f"{job.name}: Job.together above 1 needs the argument `together`, and the other way round")
 
 

@@ -26,9 +26,9 @@ from adapters import broker, clock
 from adapters.broker import RedisError
 from adapters.clicks import wire
 from adapters.clicks.intake import Intake, StreamEntry
-from domain.clicks import sightings
+from domain.clicks import scoring
 from domain.clicks.raw_click import RawClick
-from domain.clicks.sightings import SeenClick
+from domain.clicks.scoring import ScoredClick
 from models import db, ids
 from pipelines.clicks import clicks, letters
 from workers import metrics
@@ -65,7 +65,7 @@ class _Batch:
 
     entries: Sequence[StreamEntry] = ()
     clicks: defaultdict[str, list[_Read]] = field(default_factory=lambda: defaultdict(list))
-    judged: dict[str, list[SeenClick]] = field(default_factory=dict)
+    judged: dict[str, list[ScoredClick]] = field(default_factory=dict)
     unreadable: list[tuple[StreamEntry, ValueError]] = field(default_factory=list)
 
 
@@ -189,7 +189,7 @@ class ClickConsumer:
     def _claim(self, idle_ms: int) -> list[StreamEntry]:
         return self._intake.claim(count=_BATCH, idle_ms=idle_ms)
 
-    def _write(self, batch: Sequence[_Read], judged: Sequence[SeenClick] | None = None) -> None:
+    def _write(self, batch: Sequence[_Read], judged: Sequence[ScoredClick] | None = None) -> None:
         """Write clicks of one organization; of a batch that fails each half, down to the click that is at fault.
 
         So is a large one that takes too long, which would take as long each time it comes again.
@@ -262,7 +262,7 @@ def _taken_apart(entries: Sequence[StreamEntry]) -> _Batch:
             batch.clicks[click.organization_id].append(_Read(entry, click))
     for organization_id, reads in batch.clicks.items():
         with suppress(ValueError):  # whoever writes them meets it again, and finds whose fault it is
-            batch.judged[organization_id] = sightings.by_one_another(read.click for read in reads)
+            batch.judged[organization_id] = scoring.score_batch(read.click for read in reads)
     return batch
 
 

@@ -34,7 +34,7 @@ def due_entries(entries: Sequence[ScheduledTick] = schedule.SCHEDULE) -> list[Sc
     """Return the entries of the schedule that have a tick to fire. Budget: 1 statement, and nothing to commit."""
     with db.read_only(), db.any_org_work():
         last, now = ticks.find_latest_by_name([entry.job.name for entry in entries])
-    return [entry for entry in entries if entry.due(last=last.get(entry.job.name), now=now)]
+    return [entry for entry in entries if entry.due_times(last=last.get(entry.job.name), now=now)]
 
 
 def fire(entry: ScheduledTick) -> int:
@@ -42,7 +42,7 @@ def fire(entry: ScheduledTick) -> int:
     with db.any_org_work():
         last, now = ticks.find_latest_and_now(entry.job.name)
         fired = 0
-        for time_due in entry.due(last=last, now=now):
+        for time_due in entry.due_times(last=last, now=now):
             if ticks.claim(name=entry.job.name, scheduled_for=time_due):
                 work.enqueue(entry.job, organization_id=None)
                 fired += 1

@@ -16,7 +16,7 @@ _MAX_PAGES = 100
 
 class LemonSqueezyCodes(CodeRail):
     gateway = Gateway.LemonSqueezy
-    shape = CodeShape(signs="")
+    shape = CodeShape(allowed_signs="")
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look through the store's discounts: they cannot be searched by code."""

@@ -18,7 +18,7 @@ _STATES = "active,archived,expired,used"
 
 class PaddleCodes(CodeRail):
     gateway = Gateway.Paddle
-    shape = CodeShape(signs="")
+    shape = CodeShape(allowed_signs="")
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the discounts with this code: ours goes before one in force, and that before one that is over."""

@@ -26,7 +26,7 @@ _KEY_IN_USE = 409
 
 class StripeCodes(CodeRail):
     gateway = Gateway.Stripe
-    shape = CodeShape(signs="-")
+    shape = CodeShape(allowed_signs="-")
 
     def create(self, account: GatewayAccount, order: CouponOrder) -> str:
         """Make a coupon."""

@@ -25,7 +25,7 @@ _PAGE, _MAX_PAGES = 100, 50
 
 class WixCodes(CodeRail):
     gateway = Gateway.Wix
-    shape = CodeShape(longest=20)
+    shape = CodeShape(max_length=20)
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the coupon with this code."""

@@ -93,7 +93,7 @@ def judge(facts: ClickFacts | LeadFacts) -> Verdict:
 
     Raises ScorerAway when it is silent for two seconds or its answer is not `{"score": 0..100, "reasons": [...]}` with
     reasons of a-z, 0-9 and underscore. After silence it raises at once for five seconds. Add the verdict to ours with
-    `domain.fraud.added`. Make no such call inside a transaction.
+    `domain.fraud.add_verdicts`. Make no such call inside a transaction.
     """
     scorer = _scorer()
     return Verdict(score=0, reasons=()) if scorer is None else scorer.judge(facts)

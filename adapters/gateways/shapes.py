@@ -33,7 +33,7 @@ def text(value: Any, *path: str) -> str | None:
     It may hold typed text, so control characters and direction marks are removed.
     """
     raw = _raw_text(value, *path)
-    return None if raw is None else one_line.cleaned(raw).strip()[:_TEXT_CHARACTERS] or None
+    return None if raw is None else one_line.clean(raw).strip()[:_TEXT_CHARACTERS] or None
 
 
 def _raw_text(value: Any, *path: str) -> str | None:

@@ -118,7 +118,7 @@ def clean_message(text: object, transfer: Transfer | None = None) -> str:
     line = _UNPRINTABLE.sub(" ", str(text)).strip()
     account = transfer.destination.account if transfer else ""
     if account:
-        line = re.sub(re.escape(account), destinations.masked(account), line, flags=re.IGNORECASE)
+        line = re.sub(re.escape(account), destinations.mask(account), line, flags=re.IGNORECASE)
     return line[:_MESSAGE_CHARACTERS]
 
 

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from adapters import absent, http_calls
 from adapters.rails import base
-from domain.payouts import natives
+from domain.payouts import native_sums
 from domain.payouts.transfers import Answer, Method, Rejected, Transfer, Unknown
-from domain.restores.transfers import RailTransfer, TransferState, read_key
+from domain.restores.transfers import RailTransfer, TransferState, parse_key
 
 with absent("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
     import stripe as stripe
@@ -151,7 +151,7 @@ def read_labels(
 ) -> RailTransfer | None:
     """Return a transfer of their list by the metadata of `labels`; None for one that is not ours."""
     key = metadata.get("payout_key")
-    ids = read_key(key)
+    ids = parse_key(key)
     if ids is None:
         return None
     return RailTransfer(
@@ -164,7 +164,7 @@ def read_labels(
         organization_id=_id(metadata.get("organization_id")),
         affiliate_id=_id(metadata.get("affiliate_id")),
         milestone_id=_id(metadata.get("milestone_id")),
-        natives=natives.from_text(metadata.get("native"), total_cents=cents),
+        natives=native_sums.from_text(metadata.get("native"), total_cents=cents),
         **more,
     )
 

@@ -25,7 +25,7 @@ from domain.payouts.transfers import (
     Rejected,
     Transfer,
     Unknown,
-    decimal_usd,
+    dollars_from_cents,
 )
 from domain.restores.transfers import RailTransfer
 
@@ -119,7 +119,7 @@ def _body(transfer: Transfer) -> bytes:
     item = {
         "recipient_type": "EMAIL",
         "receiver": transfer.destination.account,
-        "amount": {"value": decimal_usd(transfer.amount_cents), "currency": "USD"},
+        "amount": {"value": dollars_from_cents(transfer.amount_cents), "currency": "USD"},
         "sender_item_id": transfer.key,
     }
     header = {"sender_batch_id": transfer.key, "email_subject": _SUBJECT}

@@ -127,7 +127,7 @@ def member(token: str | None) -> Caller | None:
     return looked_up(token, "member", _find_member)
 
 
-def account(token: str | None) -> sign_in.SignedIn | None:
+def account(token: str | None) -> sign_in.SignedInAffiliate | None:
     """Return which affiliate signed in with a token, or None."""
     return looked_up(token, "account", _find_account)
 
@@ -138,7 +138,7 @@ def member_of(claims: Claims) -> Caller | None:
         return None
     role = Role(claims.role or "")
     with db.unit_of_work(claims.organization_id):
-        person = sign_in.member(
+        person = sign_in.sign_member_in(
             organization_id=claims.organization_id,
             subject=claims.subject,
             email=claims.email,
@@ -168,10 +168,10 @@ def member_of(claims: Claims) -> Caller | None:
     )
 
 
-def account_of(claims: Claims) -> sign_in.SignedIn:
+def account_of(claims: Claims) -> sign_in.SignedInAffiliate:
     """Return the affiliate whom claims speak for."""
     with db.any_org_work():
-        found = sign_in.any_org_account(
+        found = sign_in.any_org_sign_affiliate_in(
             subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
         )
     return dataclasses.replace(found, signed_in_at=_instant(claims.signed_in_at_s))
@@ -297,7 +297,7 @@ def _find_member(token: str) -> tuple[Caller | None, float]:
     return (None, 0) if claims is None else (member_of(claims), claims.expires_at_s - clock.now().timestamp())
 
 
-def _find_account(token: str) -> tuple[sign_in.SignedIn | None, float]:
+def _find_account(token: str) -> tuple[sign_in.SignedInAffiliate | None, float]:
     claims = tokens.affiliate(token)
     return (None, 0) if claims is None else (account_of(claims), claims.expires_at_s - clock.now().timestamp())
 

@@ -23,7 +23,7 @@ from api.access.persons import Person
 from domain.organization import access, plans
 from domain.organization.access import Role
 from domain.refused import Refused
-from pipelines.organization.sign_in import SignedIn
+from pipelines.organization.sign_in import SignedInAffiliate
 
 KIB = 1024
 
@@ -141,9 +141,9 @@ def organization_id() -> UUID:
     return caller().organization_id
 
 
-def account() -> SignedIn:
+def account() -> SignedInAffiliate:
     """Return the affiliate whom the guard let in."""
-    found: SignedIn = g.account
+    found: SignedInAffiliate = g.account
     return found
 
 

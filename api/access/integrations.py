@@ -79,7 +79,7 @@ def _find(token: str) -> tuple[Caller | None, float]:
         return None, 0
     person, organization_id, role = claims.person, claims.person.organization_id, Role(claims.person.role or "")
     with db.unit_of_work(organization_id):
-        member = sign_in.program(
+        member = sign_in.sign_program_in(
             organization_id=organization_id,
             subject=_subject(person.subject),
             email=person.email,

@@ -18,7 +18,7 @@ from api.access.callers import Caller
 from models import db
 from models.organization.web_sessions import WebSession
 from pipelines.organization import provider_sessions, sessions
-from pipelines.organization.sign_in import SignedIn
+from pipelines.organization.sign_in import SignedInAffiliate
 
 PersonKind = Literal["member", "account", "operator"]
 
@@ -46,7 +46,7 @@ class Person:
     signed_in_at: datetime
     expires_at: datetime
     member: Caller | None = None
-    account: SignedIn | None = None
+    account: SignedInAffiliate | None = None
     is_due: bool = False
 
 
@@ -86,7 +86,7 @@ def _find(cookie: str) -> tuple[Person | None, float]:
     if session is None:
         strangers.count()
         return None, 0
-    standing = provider_sessions.renewed(session, now=now)
+    standing = provider_sessions.renew(session, now=now)
     if standing is None:
         return None, 0
     until = min(standing.expires_at, standing.refresh_from or standing.expires_at)
@@ -118,7 +118,7 @@ def _person(session: WebSession, *, now: datetime) -> Person | None:
         expires_at=session.expires_at,
         member=member,
         account=callers.account_of(claims) if kind == "account" else None,
-        is_due=provider_sessions.is_due(session, now=now),
+        is_due=provider_sessions.needs_browser_check(session, now=now),
     )
 
 

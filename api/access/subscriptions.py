@@ -30,7 +30,7 @@ class PlanHolder(Protocol):
 
 def check_plan(required: plans.Tier, found: PlanHolder, *, any_trial: bool = False) -> None:
     """Raise Refused 402 plan_tier_required where the brand's plan is too small."""
-    refused = plans.gate(
+    refused = plans.check_gate(
         required=required,
         plan_tier=plans.Tier(found.plan_tier),
         subscription_status=plans.SubscriptionStatus(found.subscription_status),

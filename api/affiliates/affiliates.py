@@ -22,7 +22,7 @@ from models import db
 from models.affiliates import lists
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.lists import AffiliateFilters
-from pipelines.affiliates import deciding, joining
+from pipelines.affiliates import enrollment, management
 from schemas.affiliates.affiliate import (
     ORDERS,
     RATE_REFUSALS,
@@ -65,7 +65,7 @@ def create_affiliate() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
-    joined = joining.create(organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now)
+    joined = enrollment.create(organization_id=caller.organization_id, body=wanted, is_test=caller.is_test, now=now)
     after = view.audited(joined.affiliate, joined.links)
     audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
     return 201, view.shown(joined.affiliate, joined.links)
@@ -119,7 +119,7 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        affiliate = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
         (shown,) = view.shown_all([affiliate])
     return shown
 
@@ -130,7 +130,7 @@ def change_affiliate(affiliate_id: str) -> Response:
     """Change an affiliate; what is not sent stays. 200 with them."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        seen = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        seen = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     changes = body.load()
     answer = answers.once(lambda: _change(seen, changes))
     wake_relay()
@@ -139,9 +139,9 @@ def change_affiliate(affiliate_id: str) -> Response:
 
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = deciding.lock_for(seen=seen, changes=changes)
+    before = management.lock_for_changes(affiliate=seen, changes=changes)
     changes = with_kept_type(changes, kept=before.custom_commission_type)
     links = view.links_of(seen.id)
-    after = deciding.change(affiliate=before, changes=changes, now=now)
+    after = management.change(affiliate=before, changes=changes, now=now)
     view.record_change("affiliate.updated", before, after, links, now=now)
     return 200, view.shown(after, links)

@@ -12,7 +12,7 @@ from api.edge.operations import one, operation
 from domain.organization import plans
 from models import db
 from models.ledger import balances
-from pipelines.affiliates import deciding
+from pipelines.affiliates import management
 from schemas.affiliates.balance import AffiliateBalancesRecord
 
 blueprint = Blueprint("affiliate_balance", __name__)
@@ -30,7 +30,7 @@ def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
     """
     wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        deciding.find(organization_id=organization_id, affiliate_id=wanted_id)
+        management.find(organization_id=organization_id, affiliate_id=wanted_id)
         found = balances.list_of_affiliates(organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now())
     shown: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": found[wanted_id]})
     return shown

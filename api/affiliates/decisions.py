@@ -21,8 +21,8 @@ from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates.affiliates import Affiliate
-from pipelines.affiliates import bulk, deciding
-from pipelines.coupons import ending
+from pipelines.affiliates import bulk_actions, management
+from pipelines.coupons import revocation
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing, Rejection
 from schemas.affiliates.bulk import BulkAction, BulkApproved, BulkIds, BulkOutcome, BulkPaused
 
@@ -88,7 +88,7 @@ def pause_affiliates() -> Response:
 def _known(affiliate_id: str) -> UUID:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     return wanted_id
 
 
@@ -102,7 +102,7 @@ def _approve(affiliate_id: UUID) -> _Answer:
     now = clock.now()
 
     def decide(affiliate: Affiliate) -> Affiliate:
-        return deciding.approve(affiliate=affiliate, now=now)
+        return management.approve(affiliate=affiliate, now=now)
 
     return _decide(affiliate_id, "affiliate.approved", decide)
 
@@ -111,13 +111,13 @@ def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
     now = clock.now()
 
     def decide(affiliate: Affiliate) -> Affiliate:
-        return deciding.reject(affiliate=affiliate, reason=reason, now=now)
+        return management.reject(affiliate=affiliate, reason=reason, now=now)
 
     return _decide(affiliate_id, "affiliate.rejected", decide)
 
 
 def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], Affiliate]) -> _Answer:
-    before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    before = management.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
     links = view.links_of(affiliate_id)
     after = decide(before)
     view.record_change(action, before, after, links, now=clock.now())
@@ -137,7 +137,9 @@ def _counted(action: str) -> Response:
 
 def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
     now = clock.now()
-    outcome = bulk.run(organization_id=guards.organization_id(), action=action, affiliate_ids=affiliate_ids, now=now)
+    outcome = bulk_actions.run(
+        organization_id=guards.organization_id(), action=action, affiliate_ids=affiliate_ids, now=now
+    )
     for one_affected in outcome.affected:
         audit.record(
             f"affiliate.bulk_{_PAST[action]}",
@@ -148,7 +150,7 @@ def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
         )
     affected_ids = [one_affected.id for one_affected in outcome.affected]
     if action == "delete" and affected_ids:
-        ending.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
+        revocation.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
     return {
         "action": action,
         "affected": len(outcome.affected),

@@ -18,7 +18,7 @@ from api.edge.operations import array, one, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
-from pipelines.affiliates import deciding, linking
+from pipelines.affiliates import affiliate_links, management
 from schemas.affiliates.affiliate import LinkRecord
 from schemas.affiliates.link import LinkBody
 
@@ -59,8 +59,8 @@ def create_affiliate_link(affiliate_id: str) -> Response:
 
 def _create(affiliate_id: UUID, wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    affiliate = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
-    made = linking.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
+    affiliate = management.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    made = affiliate_links.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
     shown = view.link(made)
     audit.record("tracking_link.created", made.id, after=shown, now=now)
     return 201, shown
@@ -74,10 +74,12 @@ def delete_affiliate_link(affiliate_id: str, link_id: str) -> Response:
     wanted_id, wanted_link = path.uuid(affiliate_id, "affiliate"), path.uuid(link_id, "link")
     with db.unit_of_work(organization_id):
         _find(wanted_id)
-        gone = linking.remove(organization_id=organization_id, affiliate_id=wanted_id, link_id=wanted_link, now=now)
+        gone = affiliate_links.remove(
+            organization_id=organization_id, affiliate_id=wanted_id, link_id=wanted_link, now=now
+        )
         audit.record("tracking_link.deleted", gone.id, before=view.link(gone), now=now)
     return Response(status=204)
 
 
 def _find(affiliate_id: UUID) -> None:
-    deciding.find(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_id)

@@ -17,7 +17,7 @@ from domain.refused import not_found
 from models import db
 from models.affiliates import affiliates, recruits
 from models.affiliates.recruits import Recruit
-from pipelines.affiliates import recruiting
+from pipelines.affiliates import recruitment
 from schemas.affiliates.sub_affiliate import LinkQuery, RecruitingLink, RecruitRecord, SubAffiliateRecord
 from schemas.paging import PageQuery
 
@@ -56,9 +56,9 @@ def get_recruiting_link() -> Mapping[str, object]:
     program_id = path.needed_program(body.query()["program_id"])
     account_id, email = _caller()
     with db.any_org_work():
-        seat = recruiting.any_org_seat(program_id=program_id, account_id=account_id, email=email)
+        seat = recruitment.any_org_find_seat(program_id=program_id, account_id=account_id, email=email)
     with db.unit_of_work(seat.organization_id):
-        found = recruiting.invitation(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
+        found = recruitment.create_invitation(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     shown: Mapping[str, object] = {**_LINK.dump(found), "programId": str(program_id)}
     return shown
 
@@ -71,7 +71,7 @@ def list_recruits() -> Mapping[str, object]:
     account_id, email = _caller()
     with db.any_org_work():
         rows = recruits.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
-        sums = recruiting.sums(rows[: asked.take])
+        sums = recruitment.sum_earnings(rows[: asked.take])
     return paging.envelope(asked, rows, lambda shown: _dumped(_RECRUIT, shown, sums))
 
 
@@ -84,7 +84,7 @@ def list_sub_affiliates(affiliate_id: str) -> Response:
         if affiliates.find(organization_id=organization_id, affiliate_id=wanted_id) is None:
             raise not_found("affiliate", wanted_id)
         rows = recruits.list_of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
-        sums = recruiting.sums(rows)
+        sums = recruitment.sum_earnings(rows)
     return jsonify(_dumped(_SUB_AFFILIATE, rows, sums))
 
 
@@ -95,6 +95,8 @@ def _caller() -> tuple[UUID | None, str | None]:
 
 
 def _dumped(
-    schema: RecruitRecord | SubAffiliateRecord, rows: Sequence[Recruit], sums: Mapping[UUID, recruiting.Sums]
+    schema: RecruitRecord | SubAffiliateRecord,
+    rows: Sequence[Recruit],
+    sums: Mapping[UUID, recruitment.RecruitEarnings],
 ) -> list[Any]:
     return [schema.dump(row) | schema.dump(sums[row.id]) for row in rows]

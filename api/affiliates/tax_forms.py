@@ -19,7 +19,7 @@ from domain.refused import Refused, not_found
 from models import db
 from models.affiliates import tax_forms
 from models.affiliates.tax_forms import TaxForm
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 from schemas.affiliates.tax_form import FileQuery, TaxFormRecord
 
 blueprint = Blueprint("tax_forms", __name__)
@@ -57,7 +57,7 @@ def _shown(form: TaxForm, now: datetime) -> Mapping[str, object]:
         "affiliate_id": form.affiliate_id,
         "type": form.type,
         "submitted_at": form.submitted_at,
-        "signed_url": filing.signed_url(form, now=now),
+        "signed_url": tax_form_files.signed_url(form, now=now),
         "expires_in_seconds": file_links.EXPIRES_IN_S,
     }
 
@@ -70,6 +70,6 @@ def open_file(file_id: str) -> Response:
     if not file_links.is_good(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
         raise Refused(404)
     with db.any_org_work():
-        opened = filing.any_org_open(wanted_id)
+        opened = tax_form_files.any_org_open(wanted_id)
     headers = {**_PRIVATE, "Content-Disposition": f'attachment; filename="{opened.name}"'}
     return Response(opened.content, content_type=opened.content_type, headers=headers)

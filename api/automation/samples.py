@@ -9,7 +9,7 @@ from api.edge import body
 from api.edge.operations import array, operation
 from domain.organization import plans
 from models import db
-from pipelines.automation.samples import of_type
+from pipelines.automation.samples import list_samples
 from schemas.automation.hook import SampleEvent, SamplesQuery, check_trigger
 
 blueprint = Blueprint("automation_samples", __name__)
@@ -24,5 +24,5 @@ def list_event_samples(event: str) -> Response:
     check_trigger(event)
     limit = body.query()["limit"]
     with db.unit_of_work(guards.organization_id()):
-        sent = of_type(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
+        sent = list_samples(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
     return Response(f"[{','.join(sent)}]", content_type="application/json")

@@ -17,7 +17,7 @@ from models.affiliates import lists as affiliate_lists
 from models.conversions import lists as conversion_lists
 from models.payouts import lists as payout_lists
 from models.programs import programs
-from pipelines.conversions import settle
+from pipelines.conversions import settlement
 from schemas.affiliates.affiliate import AffiliateRecord
 from schemas.automation.search import AffiliateSearch, CampaignSearch, ConversionSearch, PayoutSearch
 from schemas.conversions.conversion import ConversionRecord
@@ -65,7 +65,7 @@ def search_conversions() -> list[Any]:
     """
     wanted, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
-        was_waiting = settle.sought_if_waiting(organization_id=organization_id, now=clock.now(), **wanted)
+        was_waiting = settlement.find_and_settle(organization_id=organization_id, now=clock.now(), **wanted)
         rows = conversion_lists.find_matching(organization_id=organization_id, limit=_MOST, **wanted)
     if was_waiting:
         wake_relay()

@@ -75,7 +75,7 @@ def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
     assert before is not None  # or there would be nothing to show
     is_now = _shown(profile.set_attribution_params(before, custom))
     if is_now != was:
-        web_pixel.enqueue_for(before.id, now=clock.now())
+        web_pixel.enqueue_for_organization(before.id, now=clock.now())
         audit.record(
             "org.attribution_params_changed",
             before.id,

@@ -71,7 +71,7 @@ def open_link(program: str, slug: str) -> Link | None:
     if link is None and counted.is_over_limit:
         raise Refused(429)
     if link is not None and link.door_mode != EMAIL and visits.is_visit() and not counted.is_over_limit:
-        ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+        ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
         _remember(link, visitor=visitors.visitor(ip, agent))
     return link
 
@@ -119,7 +119,7 @@ def remember_email(link: Link, email: str) -> None:
 def checkout(link: Link) -> str:
     """Return the address that a buyer is sent on to."""
     assert link.destination_url is not None  # its door is open
-    return carriers.checkout(
+    return carriers.checkout_url(
         slug=link.slug,
         destination_url=link.destination_url,
         sub_id=short_links.origin().sub_id,

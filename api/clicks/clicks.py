@@ -119,7 +119,7 @@ def origin_of(fields: Mapping[str, Any]) -> VisitOrigin:
     return VisitOrigin(
         sub_id=subid.normalize(fields["sub_id"]),
         referrer=fields["referrer"],
-        query_names=raw_click.query_names(fields["url"]) if fields["url"] else (),
+        query_names=raw_click.query_names_from_url(fields["url"]) if fields["url"] else (),
         visitor_id=fields["visitor_id"] or None,
     )
 
@@ -147,7 +147,7 @@ def _see_page(program: str | None) -> None:
     if program_id is not None:
         page_seen.note_install(program_id)
     link = _link_of(page, program, program_id) if _MAY_NAME.search(page) else None
-    visits.count(link, VisitOrigin(query_names=raw_click.query_names(page)))
+    visits.count(link, VisitOrigin(query_names=raw_click.query_names_from_url(page)))
 
 
 def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | None:
@@ -156,7 +156,7 @@ def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | 
     if program_id is not None:
         with db.any_org_work():
             custom = organizations.any_org_find_params_by_program(program_id)
-    slugs = links.slugs_in(page, Params(custom).effective_order)[:_MAX_SLUGS]
+    slugs = links.slugs_from_url(page, Params(custom).effective_order)[:_MAX_SLUGS]
     candidates = [visits.find(SlugAddress(slug, program, is_on_tag=True)) for slug in slugs]
     existing = [link for link in candidates if link is not None]
     return next((link for link in existing if link.can_earn), existing[0] if existing else None)

@@ -51,12 +51,12 @@ def follow(slug: str, program: str | None) -> str | None:
 
 def origin() -> VisitOrigin:
     """Return where a visitor who follows a link comes from, as far as this request says."""
-    fields = links.fields_of(f"?{_query()}")
+    fields = links.fields_from_url(f"?{_query()}")
     tags = (fields.get(name.lower()) for name in links.TAG_PARAMETERS)
     return VisitOrigin(
         sub_id=subid.normalize(next(filter(None, tags), None)),
         referrer=request.headers.get("Referer"),
-        query_names=raw_click.query_names(f"?{_query()}"),
+        query_names=raw_click.query_names_from_url(f"?{_query()}"),
     )
 
 
@@ -70,11 +70,11 @@ def _site(link: Link | None, sub_id: str | None) -> str | None:
     if link is None or not link.destination_url or link.is_archived:
         return None
     reserved = _RESERVED.union(Params(link.attribution_params).effective_order)
-    return links.landing(
+    return links.landing_url(
         slug=link.slug,
         destination_url=link.destination_url,
         sub_id=sub_id,
-        forwarded=links.forwardable(_query(), reserved=reserved),
+        forwarded=links.list_forwardable(_query(), reserved=reserved),
     )
 
 

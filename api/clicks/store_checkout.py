@@ -37,6 +37,8 @@ def record_store_checkout() -> Mapping[str, object]:
     link = visits.find(SlugAddress(sent["slug"], pixel_key=sent["pixel_key"]))
     if link is not None:
         with db.unit_of_work(link.organization_id):
-            checkouts.take(link, token=sent["checkout_token"], sub_id=subid.normalize(sent["sub_id"]), now=clock.now())
+            checkouts.store_claim(
+                link, token=sent["checkout_token"], sub_id=subid.normalize(sent["sub_id"]), now=clock.now()
+            )
     answer: Mapping[str, object] = _ANSWER.dump({"ok": True})
     return answer

@@ -220,7 +220,7 @@ def _write_or_enqueue(click: RawClick) -> None:
 
 def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
     environ, ip = sender.environ, sender.ip
-    agent = raw_click.agent(environ.get("HTTP_USER_AGENT", ""))
+    agent = raw_click.agent_from_header(environ.get("HTTP_USER_AGENT", ""))
     return RawClick(
         id=str(ids.new_id()),
         organization_id=str(link.organization_id),
@@ -233,9 +233,9 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
         network=visitors.network(ip),
         agent=agent,
         is_data_centre=networks.is_data_centre(ip),
-        referrer_host=raw_click.host(origin.referrer) if origin.referrer else None,
+        referrer_host=raw_click.host_from_url(origin.referrer) if origin.referrer else None,
         query_names=origin.query_names,
-        languages=raw_click.languages(environ.get("HTTP_ACCEPT_LANGUAGE", "")),
+        languages=raw_click.languages_from_header(environ.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
         country=countries.country_of(ip),
     )

@@ -20,7 +20,7 @@ from domain.conversions.refund import RefundOrigin
 from domain.organization import plans
 from domain.organization.access import Role
 from models.conversions.conversions import Conversion
-from pipelines.conversions import adjust, refund, restore, review
+from pipelines.conversions import adjustment, refund, restoration, review
 from schemas.conversions.adjustment import CommissionBody, ConversionRefundBody
 from schemas.conversions.conversion import ConversionRecord
 from schemas.conversions.sale import RefundAnswer
@@ -87,7 +87,7 @@ def adjust_conversion(conversion_id: str) -> Response:
 
 def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
-    refunded = refund.of_conversion(
+    refunded = refund.refund_conversion(
         subject.conversion,
         requested["amount_cents"],
         now=now,
@@ -106,22 +106,24 @@ def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) ->
 
 def _restore(conversion_id: UUID, now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
-    return _record_change("conversion.refund_restored", subject, restore.by_brand(subject, now=now), {}, now)
+    return _record_change(
+        "conversion.refund_restored", subject, restoration.undo_brand_refunds(subject, now=now), {}, now
+    )
 
 
 def _adjust(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
     why = {"reason": requested["reason"], "note": requested["note"]}
-    after = adjust.of_conversion(subject, requested["commission_cents"], **why, now=now)
+    after = adjustment.set_commission(subject, requested["commission_cents"], **why, now=now)
     return _record_change("conversion.adjusted", subject, after, why, now)
 
 
-def _lock(conversion_id: UUID, now: datetime) -> review.Subject:
+def _lock(conversion_id: UUID, now: datetime) -> review.ReviewedConversion:
     return review.lock(organization_id=guards.organization_id(), conversion_id=conversion_id, now=now)
 
 
 def _record_change(
-    action: str, subject: review.Subject, result: Conversion, why: Mapping[str, object], now: datetime
+    action: str, subject: review.ReviewedConversion, result: Conversion, why: Mapping[str, object], now: datetime
 ) -> answers.Answer:
     before, after = _RECORD.dump(subject.conversion), _RECORD.dump(result)
     audit.record(action, subject.conversion.id, before=before, after=after | why, now=now)

@@ -16,7 +16,7 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.refused import not_found
 from models import db
-from pipelines.conversions import credit, settle
+from pipelines.conversions import credit, settlement
 from schemas.conversions.attribution import AttributionRecord
 
 blueprint = Blueprint("conversion_attribution", __name__)
@@ -31,7 +31,9 @@ def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
     """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        was_waiting = settlement.settle_if_waiting(
+            organization_id=organization_id, conversion_id=wanted_id, now=clock.now()
+        )
         found = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:
         raise not_found("conversion", wanted_id)

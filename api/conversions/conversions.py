@@ -18,7 +18,7 @@ from domain.refused import not_found
 from models import db
 from models.conversions import conversions, lists
 from models.conversions.lists import ConversionFilters
-from pipelines.conversions import settle
+from pipelines.conversions import settlement
 from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
 
 blueprint = Blueprint("conversions", __name__)
@@ -56,7 +56,9 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. An id that was given out is found, settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
+        was_waiting = settlement.settle_if_waiting(
+            organization_id=organization_id, conversion_id=wanted_id, now=clock.now()
+        )
         found = lists.find(organization_id=organization_id, conversion_id=wanted_id)
         history = conversions.list_history(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:

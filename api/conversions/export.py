@@ -128,5 +128,5 @@ def _free(text: str) -> str:
     """Return free text as one cell, quoted when it must be."""
     if not text:
         return text
-    shown = csv_cells.safe(text)
+    shown = csv_cells.escape(text)
     return '"' + shown.replace('"', '""') + '"' if _TO_QUOTE(shown) else shown

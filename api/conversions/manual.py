@@ -16,7 +16,7 @@ from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
-from pipelines.conversions import manual
+from pipelines.conversions import manual_conversions
 from schemas.conversions.conversion import ConversionRecord
 from schemas.conversions.manual import ManualConversionAnswer, ManualConversionBody
 
@@ -65,8 +65,8 @@ def create_conversion() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
-    made = manual.create(
-        organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
+    made = manual_conversions.create(
+        organization_id=guards.organization_id(), body=wanted, is_test=guards.caller().is_test, now=now
     )
     shown = {"conversion": _RECORD.dump(made), "note": wanted["note"]}
     audit.record("conversion.manual_created", made.id, after=shown["conversion"] | {"note": wanted["note"]}, now=now)

@@ -15,7 +15,7 @@ from api.edge import answers, body, errors
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from domain.organization import plans
-from pipelines.conversions import accept, refund
+from pipelines.conversions import acceptance, refund
 from schemas.conversions.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
 
 blueprint = Blueprint("tracking", __name__)
@@ -59,8 +59,8 @@ def record_sale() -> Response:
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     caller = guards.caller()
-    receipt = accept.sale(
-        organization_id=caller.organization_id, posted=posted, is_test=caller.is_test, now=clock.now()
+    receipt = acceptance.accept_sale(
+        organization_id=caller.organization_id, body=posted, is_test=caller.is_test, now=clock.now()
     )
     if receipt.refusal is not None:
         # Refused, and yet something was written: the row that lists the sale as uncredited.
@@ -95,7 +95,7 @@ def refund_sale() -> Response:
 
 
 def _refund(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    refunded = refund.apply(
+    refunded = refund.refund_by_external_id(
         organization_id=guards.organization_id(),
         external_event_id=posted["external_event_id"],
         requested_cents=posted["refund_amount_cents"],

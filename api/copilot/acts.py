@@ -16,8 +16,8 @@ from api.mcp.asking.asker import ToolAnswer
 from domain.refused import Refused
 from models import db
 from models.copilot.acts import CopilotAct
-from pipelines.copilot import asking
-from pipelines.copilot.asking import Asker
+from pipelines.copilot import questions
+from pipelines.copilot.questions import CopilotUser
 from schemas.copilot import CopilotConversationRecord
 
 blueprint = Blueprint("copilot_acts", __name__)
@@ -39,7 +39,7 @@ def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     toolbox.check_is_on()
     wanted_id, wanted_act, who = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _who()
     with db.unit_of_work(who.organization_id):
-        act = asking.claim(who, wanted_id, wanted_act, now=clock.now())
+        act = questions.claim(who, wanted_id, wanted_act, now=clock.now())
     if act is not None:
         _do(who, act)
     return shown.found(wanted_id)
@@ -52,15 +52,15 @@ def decline_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     toolbox.check_is_on()
     wanted_id, wanted_act, who = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _who()
     with db.unit_of_work(who.organization_id):
-        asking.decline(who, wanted_id, wanted_act, now=clock.now())
+        questions.decline(who, wanted_id, wanted_act, now=clock.now())
     return shown.found(wanted_id)
 
 
-def _who() -> Asker:
+def _who() -> CopilotUser:
     return toolbox.of_person()
 
 
-def _do(who: Asker, act: CopilotAct) -> None:
+def _do(who: CopilotUser, act: CopilotAct) -> None:
     """Ask the operation behind an act, under a key of the act's own: one that is asked again is done once."""
     try:
         answer = _asked(act)
@@ -71,7 +71,7 @@ def _do(who: Asker, act: CopilotAct) -> None:
         return  # the request that took it first is still at it, and writes down what comes of it
     with db.unit_of_work(who.organization_id):
         result = results.without_nulls(answer.data)
-        asking.settle(who, act, result, is_done=not answer.is_refusal, now=clock.now())
+        questions.finish(who, act, result, is_done=not answer.is_refusal, now=clock.now())
 
 
 def _asked(act: CopilotAct) -> ToolAnswer:
@@ -96,6 +96,6 @@ def _key(act_id: UUID) -> str:
     return f"copilot-{act_id}"
 
 
-def _give_back(who: Asker, act: CopilotAct) -> None:
+def _give_back(who: CopilotUser, act: CopilotAct) -> None:
     with db.unit_of_work(who.organization_id):
-        asking.give_back(who, act)
+        questions.unclaim(who, act)

@@ -16,28 +16,28 @@ from api.mcp.calling import previews
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from api.mcp.tools.row import ToolKind
 from domain.refused import Refused
-from pipelines.copilot.looking import Outcome
+from pipelines.copilot.tool_calls import CallOutcome
 
 
-def outcomes(calls: list[Mapping[str, Any]]) -> list[Outcome]:
+def outcomes(calls: list[Mapping[str, Any]]) -> list[CallOutcome]:
     """Return what comes of the calls of a reply, in their order. Raises Refused (401) for somebody who is gone."""
     door, tools = toolbox.door(), toolbox.every()
     return [_outcome(call, tools, door) for call in calls]
 
 
-def _outcome(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _outcome(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> CallOutcome:
     try:
         return _made(call, tools, door)
     except previews.NothingToShow as nothing:
-        return Outcome(call, result=_told(call, nothing.answer))
+        return CallOutcome(call, result=_told(call, nothing.answer))
     except Refused as refusal:
         if refusal.status == 401:
             raise
         said = refusal if refusal.code else Refused(refusal.status, "forbidden", "This person may not do it.")
-        return Outcome(call, result=_told(call, asker.refused(said)))
+        return CallOutcome(call, result=_told(call, asker.refused(said)))
 
 
-def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> CallOutcome:
     bound = tools.get(call["tool"])
     if bound is None:
         raise Refused(404, "unknown_tool", f"There is no tool {call['tool']}.")
@@ -50,12 +50,12 @@ def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsk
     if bound.tool.kind is ToolKind.Read:
         answer = door.ask(bound, placed)
         fitting = results.fitting(bound, placed, answer, lambda fewer: door.ask(bound, fewer))
-        return Outcome(call, result=_told(call, fitting))
+        return CallOutcome(call, result=_told(call, fitting))
     guards.check_standing(bound.operation.guard)
     reader = previews.PreviewReader(tools, door)
     about = previews.named(bound.path, sent, reader)
     previews.check_body(bound, placed)
-    return Outcome({**call, "arguments": sent}, preview=previews.of(bound, sent, about, reader))
+    return CallOutcome({**call, "arguments": sent}, preview=previews.of(bound, sent, about, reader))
 
 
 def without_token(sent: Mapping[str, Any]) -> dict[str, Any]:

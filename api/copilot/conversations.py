@@ -17,7 +17,7 @@ from api.edge.operations import one, operation, page
 from domain.refused import not_found
 from models import db
 from models.copilot import conversations
-from pipelines.copilot import asking, looking
+from pipelines.copilot import questions, tool_calls
 from schemas.copilot import CopilotConversationRecord, CopilotQuestion, CopilotSummary
 from schemas.paging import PageQuery
 
@@ -59,7 +59,7 @@ def create_copilot_conversation() -> Response:
 
 def _begin(wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
-    made = asking.begin(toolbox.asker(), wanted["text"], now=now)
+    made = questions.start(toolbox.asker(), wanted["text"], now=now)
     audit.record("copilot_conversation.created", made.id, now=now)
     return 201, shown.whole(made)
 
@@ -103,7 +103,7 @@ def send_copilot_message(conversation_id: str) -> Response:
 
 
 def _ask(wanted_id: UUID, wanted: Mapping[str, Any]) -> answers.Answer:
-    asked = asking.ask(toolbox.asker(), wanted_id, wanted["text"], now=clock.now())
+    asked = questions.ask(toolbox.asker(), wanted_id, wanted["text"], now=clock.now())
     return 200, shown.whole(asked)
 
 
@@ -117,7 +117,7 @@ def retry_copilot_question(conversation_id: str) -> Response:
     """Ask the model once more what it gave no answer to."""
     toolbox.check_is_on()
     wanted_id = path.uuid(conversation_id, _WHAT)
-    return answers.once(lambda: (200, shown.whole(asking.retry(toolbox.asker(), wanted_id, now=clock.now()))))
+    return answers.once(lambda: (200, shown.whole(questions.retry(toolbox.asker(), wanted_id, now=clock.now()))))
 
 
 @blueprint.post(f"{_ONE}/steps")
@@ -130,9 +130,9 @@ def run_copilot_steps(conversation_id: str) -> Mapping[str, Any]:
     toolbox.check_is_on()
     wanted_id, who = path.uuid(conversation_id, _WHAT), toolbox.of_person()
     with db.unit_of_work(who.organization_id):
-        taken = looking.take(who, wanted_id, now=clock.now())
+        taken = tool_calls.take(who, wanted_id, now=clock.now())
     if taken is not None:
         found = calls.outcomes(list(taken.calls))
         with db.unit_of_work(who.organization_id):
-            looking.record(who, taken, found, now=clock.now())
+            tool_calls.record(who, taken, found, now=clock.now())
     return shown.found(wanted_id)

@@ -16,7 +16,7 @@ from domain.copilot import prompts
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import Refused, not_found
-from pipelines.copilot.asking import Asker
+from pipelines.copilot.questions import CopilotUser
 
 # Whoever may read may ask; what the model then does is looked at by the operations that it asks.
 READS = Guard(audience="dashboard", plan=plans.Tier.Growth, plan_for_people=True)
@@ -51,20 +51,20 @@ def of_caller() -> Mapping[str, BoundTool]:
     return {name: bound for name, bound in every().items() if _is_open(bound)}
 
 
-def asker() -> Asker:
+def asker() -> CopilotUser:
     """Return who asks, with their tools as the model is told of them."""
     caller = guards.caller()
     told = [
         prompts.tool(one["name"], one["description"], _without_token(one["inputSchema"]))
         for one in listing.shown(of_caller().values())
     ]
-    return Asker(caller.organization_id, caller.member_id, caller.role, orjson.dumps(told).decode())
+    return CopilotUser(caller.organization_id, caller.member_id, caller.role, orjson.dumps(told).decode())
 
 
-def of_person() -> Asker:
+def of_person() -> CopilotUser:
     """Return who asks, where the model is told nothing new."""
     caller = guards.caller()
-    return Asker(caller.organization_id, caller.member_id, caller.role, "[]")
+    return CopilotUser(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
 def door() -> ToolAsker:

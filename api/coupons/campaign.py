@@ -76,23 +76,23 @@ def create_campaign_coupon(program_id: str) -> Response:
         return repeated
     coupon_id = answers.made_id()
     with db.unit_of_work(guards.organization_id()):
-        begun = families.begin(
-            **of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now()
+        begun = families.start(
+            **of_program, coupon_id=coupon_id, body=wanted, created_by=guards.caller().member_id, now=clock.now()
         )
-    made = families.make(begun)
+    made = families.create_at_processor(begun)
     if made.made_id is None:
         with db.unit_of_work(guards.organization_id()):
-            families.settle(begun, made, now=clock.now(), note=_note)
+            families.settle(begun, made, now=clock.now(), on_active=_note)
     wake_relay()
     return answers.once(lambda: _created(begun, made))
 
 
-def _created(begun: families.BegunFamily, made: calls.Made) -> answers.Answer:
+def _created(begun: families.StartedFamily, made: calls.GatewayResult) -> answers.Answer:
     if made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
-    settled = families.settle(begun, made, now=clock.now(), note=_note)
+        raise made.refusal or calls.unreachable_refusal(begun.place)
+    settled = families.settle(begun, made, now=clock.now(), on_active=_note)
     if settled is None:
-        raise calls.away(begun.place)
+        raise calls.unreachable_refusal(begun.place)
     return 201, _of(settled)
 
 

@@ -22,7 +22,7 @@ from models import db
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.coupons import affiliate_coupons
-from pipelines.coupons import ending, minting
+from pipelines.coupons import minting, revocation
 from schemas.coupons.code import AffiliateCouponBody
 from schemas.paging import PageQuery
 
@@ -58,7 +58,7 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    wanted = minting.WantedCode(
+    wanted = minting.RequestedCode(
         id=answers.made_id(),
         coupon_id=sent["campaign_coupon_id"],
         text=sent["code"],
@@ -97,7 +97,7 @@ def revoke_affiliate_coupon(affiliate_id: str, code_id: str) -> Response:
     wanted_id, wanted_code = path.uuid(affiliate_id, "affiliate"), path.uuid(code_id, "code")
     with db.unit_of_work(organization_id):
         _find(wanted_id)
-        revoked = ending.revoke(
+        revoked = revocation.revoke(
             organization_id=organization_id,
             code_id=wanted_code,
             affiliate_id=wanted_id,

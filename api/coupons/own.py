@@ -22,7 +22,7 @@ from models import db
 from models.affiliates import affiliates, recruits
 from models.affiliates.affiliates import Affiliate
 from models.coupons import affiliate_coupons, campaign_coupons, self_mint
-from pipelines.coupons import ending, minting
+from pipelines.coupons import minting, revocation
 from schemas.coupons.code import MintableCouponRecord, MintBody
 from schemas.paging import PageQuery
 
@@ -52,7 +52,7 @@ def mint_own_coupon() -> Response:
     repeated = answers.repeated(affiliate.organization_id)
     if repeated is not None:
         return repeated
-    wanted = minting.WantedCode(
+    wanted = minting.RequestedCode(
         id=answers.made_id(affiliate.organization_id),
         coupon_id=sent["campaign_coupon_id"],
         text=sent["code"],
@@ -120,7 +120,7 @@ def delete_own_coupon(code_id: str) -> Response:
     if code is None:
         raise _absent("code", wanted_id)
     with db.unit_of_work(code.organization_id):
-        revoked = ending.revoke(
+        revoked = revocation.revoke(
             organization_id=code.organization_id,
             code_id=code.id,
             affiliate_id=code.affiliate_id,

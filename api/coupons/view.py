@@ -10,9 +10,9 @@ from api.edge.wake import wake_relay
 from models import db
 from models.affiliates.affiliates import Affiliate
 from models.coupons.affiliate_coupons import AffiliateCoupon
-from pipelines.coupons import calls, ending, minting
-from pipelines.coupons.calls import Made
-from pipelines.coupons.minting import BegunCode, WantedCode
+from pipelines.coupons import calls, minting, revocation
+from pipelines.coupons.calls import GatewayResult
+from pipelines.coupons.minting import RequestedCode, StartedCode
 from schemas.coupons.code import AffiliateCouponRecord
 
 RECORD = AffiliateCouponRecord()
@@ -30,25 +30,25 @@ MINT_REFUSALS = (
 )
 
 
-def minted(affiliate: Affiliate, wanted: WantedCode) -> Response:
+def minted(affiliate: Affiliate, wanted: RequestedCode) -> Response:
     """Mint a code and answer 201 with it. Raises Refused as `MINT_REFUSALS` say, 503 when it is not known by now."""
     tenant = affiliate.organization_id
     with db.unit_of_work(tenant):
-        begun = minting.begin(affiliate, wanted, now=clock.now())
+        begun = minting.start(affiliate, wanted, now=clock.now())
     made = minting.mint(begun)
     if made.made_id is None:
         with db.unit_of_work(tenant):
-            minting.settle(begun, made, now=clock.now(), note=_note)
+            minting.settle(begun, made, now=clock.now(), on_active=_note)
     wake_relay()
     return answers.once(lambda: _created(begun, made), organization_id=tenant)
 
 
-def _created(begun: BegunCode, made: Made) -> answers.Answer:
+def _created(begun: StartedCode, made: GatewayResult) -> answers.Answer:
     if made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
-    settled = minting.settle(begun, made, now=clock.now(), note=_note)
+        raise made.refusal or calls.unreachable_refusal(begun.place)
+    settled = minting.settle(begun, made, now=clock.now(), on_active=_note)
     if settled is None:
-        raise calls.away(begun.place)
+        raise calls.unreachable_refusal(begun.place)
     return 201, RECORD.dump(settled)
 
 
@@ -65,9 +65,9 @@ def _note(code: AffiliateCoupon) -> None:
 def end(organization_id: UUID, code_id: UUID) -> None:
     """End a revoked code where it was minted, so that its text is free there too; a job does the rest."""
     with db.unit_of_work(organization_id):
-        prepared = ending.prepare(organization_id=organization_id, code_id=code_id, now=clock.now())
+        prepared = revocation.prepare(organization_id=organization_id, code_id=code_id, now=clock.now())
     if prepared is None:
         return
-    ended = ending.switch_off(prepared)
+    ended = revocation.switch_off(prepared)
     with db.unit_of_work(organization_id):
-        ending.record(prepared, ended, now=clock.now())
+        revocation.record(prepared, ended, now=clock.now())

@@ -17,7 +17,7 @@ from domain.refused import not_found
 from models import db
 from models.deals import deals, lists
 from models.deals.deals import Deal
-from pipelines.deals import dispute, money, offer, submit
+from pipelines.deals import dispute, money, offer, submission
 from schemas.affiliates.affiliate import Nothing
 from schemas.deals.deal import DealRecord, DisputeBody, SubmissionBody
 from schemas.paging import PageQuery
@@ -82,7 +82,7 @@ def submit_milestone(deal_id: str, seq: str) -> Response:
         offer.lock,
         deal_id,
         "deal.milestone_submitted",
-        lambda deal, now: submit.hand_in(deal, number, urls=wanted["urls"], now=now),
+        lambda deal, now: submission.submit_milestone(deal, number, urls=wanted["urls"], now=now),
         seq=number,
         urls=wanted["urls"],
     )
@@ -99,10 +99,10 @@ def dispute_own_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
-        money.lock,
+        money.lock_for_payment_request,
         deal_id,
         "deal.disputed",
-        lambda deal, now: dispute.begin(deal, number, side=Side.affiliate, words=wanted, now=now),
+        lambda deal, now: dispute.open_dispute(deal, number, side=Side.affiliate, statement=wanted, now=now),
         seq=number,
         openedBy=Side.affiliate,
         reason=wanted["reason"],

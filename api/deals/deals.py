@@ -58,7 +58,7 @@ def create_deal() -> Response:
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
     deal_id = offer.create(
-        organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
+        organization_id=guards.organization_id(), body=wanted, is_test=guards.caller().is_test, now=now
     )
     made = shown(deal_id)
     audit.record("deal.created", deal_id, after=made, now=now)

@@ -17,7 +17,7 @@ from api.payouts.runs import GATES
 from domain.deals.states import Side
 from domain.organization.access import Role
 from models.deals.deals import Deal
-from pipelines.deals import dispute, fund, money, offer, release, submit
+from pipelines.deals import charge, dispute, money, offer, release, submission
 from schemas.affiliates.affiliate import Nothing
 from schemas.deals.deal import ChangesBody, DisputeBody
 
@@ -48,7 +48,9 @@ def fund_deal(deal_id: str) -> Response:
     While it has not said, `chargeState` says so; a refused charge can be asked for again.
     """
     body.load_optional()
-    return _decide(money.lock, deal_id, "deal.charged", lambda deal, now: fund.start(deal, now=now))
+    return _decide(
+        money.lock_for_payment_request, deal_id, "deal.charged", lambda deal, now: charge.start(deal, now=now)
+    )
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/approve")
@@ -92,7 +94,7 @@ def request_milestone_changes(deal_id: str, seq: str) -> Response:
         offer.lock,
         deal_id,
         "deal.changes_requested",
-        lambda deal, now: submit.request_changes(deal, number, note=wanted["note"]),
+        lambda deal, now: submission.request_changes(deal, number, note=wanted["note"]),
         seq=number,
         note=wanted["note"],
     )
@@ -104,10 +106,10 @@ def dispute_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
     number, wanted = path.number(seq, "milestone"), body.load()
     return _decide(
-        money.lock,
+        money.lock_for_payment_request,
         deal_id,
         "deal.disputed",
-        lambda deal, now: dispute.begin(deal, number, side=Side.brand, words=wanted, now=now),
+        lambda deal, now: dispute.open_dispute(deal, number, side=Side.brand, statement=wanted, now=now),
         seq=number,
         openedBy=Side.brand,
         reason=wanted["reason"],

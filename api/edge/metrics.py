@@ -161,7 +161,7 @@ class _FxRates:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                ages = fx_intake.any_org_ages(now=clock.now())
+                ages = fx_intake.any_org_list_ages(now=clock.now())
         except db.UNAVAILABLE:
             return
         oldest = GaugeMetricFamily(
@@ -180,7 +180,7 @@ class _Waiting:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = attention.any_org_waiting(now=clock.now())
+                found = attention.any_org_count(now=clock.now())
         except db.UNAVAILABLE:
             return
         waiting = GaugeMetricFamily("finderfee_waiting", "What waits for an operator.", labels=["what"])
@@ -199,7 +199,7 @@ class _Connections:
         except db.UNAVAILABLE:
             return
         yield GaugeMetricFamily(
-            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.there
+            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.open
         )
         yield GaugeMetricFamily(
             "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=found.allowed
@@ -212,7 +212,7 @@ class _Partitions:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = partitions.standing(now=clock.now())
+                found = partitions.list_tables(now=clock.now())
         except db.UNAVAILABLE:
             return
         missing = GaugeMetricFamily(

@@ -25,7 +25,7 @@ from models.affiliates import affiliates, memberships, tracking_links
 from models.ledger import balances
 from models.organization import organizations
 from models.programs import own_numbers, programs
-from pipelines.affiliates import deciding, linking, recruiting
+from pipelines.affiliates import affiliate_links, management, recruitment
 from pipelines.payouts import choose_account
 from schemas.embed import own
 from schemas.embed.own import EmbedDayRecord, EmbedDaysQuery, EmbedLinkBody, EmbedLinkRecord, EmbedMeRecord, FramedRows
@@ -65,7 +65,7 @@ def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
         balances=money[affiliate_id],
         days=_days(viewer, number, now),
         recruiting_url=_recruiting_url(viewer) if joined.recruits else None,
-        has_payout_account=choose_account.is_said(organization_id=organization_id, affiliate_id=affiliate_id),
+        has_payout_account=choose_account.has_account(organization_id=organization_id, affiliate_id=affiliate_id),
     )
 
 
@@ -95,13 +95,13 @@ def create_embedded_link() -> Response:
 
 def _create(viewer: FrameViewer, alias: str | None) -> answers.Answer:
     now, organization_id = clock.now(), viewer.organization_id
-    affiliate = deciding.lock(organization_id=organization_id, affiliate_id=viewer.affiliate_id)
+    affiliate = management.lock(organization_id=organization_id, affiliate_id=viewer.affiliate_id)
     if affiliate.status != AffiliateStatus.Approved:  # a moment ago
         raise Refused(401)
     program = programs.find(organization_id=organization_id, program_id=affiliate.program_id)
     if program is None or program.archived_at is not None:
         raise not_found("program", affiliate.program_id)
-    made = linking.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
+    made = affiliate_links.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
     (shown,) = own.embed_link_records([made], base_url=settings.current().web.url)
     audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=organization_id)
     return 201, shown
@@ -116,13 +116,13 @@ def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]
         since=datetime.combine(first, time(), UTC),
         until=datetime.combine(last, time(), UTC) + timedelta(days=1),
     )
-    return daily.by_day(parts, first=first, last=last)
+    return daily.sum_by_day(parts, first=first, last=last)
 
 
 def _recruiting_url(viewer: FrameViewer) -> str | None:
     """Return the address that recruits; None while the brand has no portal that it could lead to."""
     try:
-        found = recruiting.invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
+        found = recruitment.create_invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
     except Refused:
         return None
     return found.url

@@ -18,8 +18,8 @@ from domain.organization import plans
 from domain.refused import not_found
 from models import db
 from models.affiliates import embed_tokens
-from pipelines.affiliates import embedding
-from pipelines.affiliates.embedding import IssuedToken
+from pipelines.affiliates import embed_access
+from pipelines.affiliates.embed_access import IssuedToken
 from schemas.embed.token import EmbedTokenBody, EmbedTokenRecord, EmbedTokensQuery, IssuedEmbedToken
 
 blueprint = Blueprint("embed_tokens", __name__)
@@ -63,7 +63,7 @@ def create_embed_token() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
-    issued = embedding.issue(
+    issued = embed_access.issue(
         organization_id=guards.organization_id(),
         affiliate_id=wanted["affiliate_id"],
         allowed=wanted["allowed_origins"],

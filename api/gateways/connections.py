@@ -91,8 +91,10 @@ def connect_gateway() -> Response:
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connect.refuse_second(organization_id=guards.organization_id(), gateway=wanted["gateway"], mode=wanted["mode"])
-    proved = connect.prove(**wanted)
+        connect.check_not_connected(
+            organization_id=guards.organization_id(), gateway=wanted["gateway"], mode=wanted["mode"]
+        )
+    proved = connect.verify(**wanted)
     written: list[bool] = []
 
     def write() -> answers.Answer:
@@ -104,11 +106,11 @@ def connect_gateway() -> Response:
         return answers.once(write)
     finally:
         if not written:  # another one is connected, or a twin of this request has connected
-            connect.take_back(proved)
+            connect.undo_subscription(proved)
         callers.forget_cached()
 
 
-def _store(proved: connect.ProvedConnection) -> tuple[int, Mapping[str, object]]:
+def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     made = connect.store(proved, organization_id=guards.organization_id(), now=now)
     record = shown(made)
@@ -132,8 +134,8 @@ def change_connection(connection_id: str) -> Response:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
-    former = accounts.of(connection, now=now)
-    tried = connect.changed(connection, credentials, now=now)
+    former = accounts.open_account(connection, now=now)
+    tried = connect.verify_changes(connection, credentials, now=now)
     answer = answers.once(lambda: _rotate(connection_id, tried))
     wake_relay()
     if tried.made is not None:
@@ -141,7 +143,7 @@ def change_connection(connection_id: str) -> Response:
     return answer
 
 
-def _rotate(connection_id: str, tried: connect.TriedCredentials) -> tuple[int, Mapping[str, object]]:
+def _rotate(connection_id: str, tried: connect.VerifiedCredentials) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = find_in_force(connection_id)
     after = connect.rotate(before, tried, now=now)
@@ -157,9 +159,9 @@ def check_connection(connection_id: str) -> Mapping[str, object]:
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
-    found = check.look(connection, now=now)
+    found = check.check_credentials(connection, now=now)
     with db.unit_of_work(guards.organization_id()):
-        return shown(check.note(connection, found, now=clock.now()))
+        return shown(check.record(connection, found, now=clock.now()))
 
 
 @blueprint.delete("/api/v1/connections/<connection_id>")
@@ -169,11 +171,11 @@ def disconnect_gateway(connection_id: str) -> Response:
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
         before = find_in_force(connection_id)
-        account = accounts.of(before, now=now)
+        account = accounts.open_account(before, now=now)
         connect.disconnect(before, now=now)
         audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
     callers.forget_cached()
-    receive.forget_remembered()
+    receive.clear_cache()
     connect.unsubscribe(before, account)
     return Response(status=204)
 
@@ -212,7 +214,7 @@ def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[
     record: Mapping[str, Any] = _RECORD.dump(
         {
             **{name: getattr(connection, name) for name in GatewayConnection.__dataclass_fields__},
-            "webhook_url": connect.address_of(connection),
+            "webhook_url": connect.event_url_of(connection),
             "capabilities": registry.get(connection.gateway).capabilities,
             "last_error": connection.last_error or (pixel.error if pixel else None),
             "web_pixel": {"status": pixel.state, "public_key": pixel.public_key, "error": pixel.error}

@@ -72,7 +72,7 @@ def _replay(connection_id: str, event_id: str) -> tuple[int, Mapping[str, object
     event = inbox.lock(organization_id=connection.organization_id, event_id=wanted)
     if event is None or event.connection_id != connection.id:
         raise not_found("event", wanted)
-    receive.again(event)
+    receive.retry(event)
     audit.record("gateway_event.replayed", event.id, now=now)
     found = inbox.find(organization_id=connection.organization_id, event_id=event.id)
     return 202, _EVENT.dump(found)
@@ -93,7 +93,7 @@ def reconcile_connection(connection_id: str) -> Response:
 
 def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping[str, object]]:
     now, connection = clock.now(), find_in_force(connection_id)
-    job_id = reconcile.ask(connection, since=since)
+    job_id = reconcile.enqueue_run(connection, since=since)
     audit.record("connection.reconciled", connection.id, now=now)
     return 202, {"jobId": str(job_id)}
 

@@ -73,12 +73,12 @@ def _proved(adapter: GatewayAdapter, token: str, inbound: Inbound) -> tuple[Gate
 
     A proof by credentials that are newer than what is remembered is tried again on those in the database.
     """
-    connection = receive.remembered(adapter.name, token)
+    connection = receive.find_cached(adapter.name, token)
     if connection is not None:
         with suppress(NotProved):
-            return connection, adapter.prove(accounts.of(connection, now=inbound.received_at), inbound)
+            return connection, adapter.prove(accounts.open_account(connection, now=inbound.received_at), inbound)
     with db.any_org_work():
         connection = receive.any_org_look_up(adapter.name, token)
     if connection is None:
         raise Refused(404)
-    return connection, adapter.prove(accounts.of(connection, now=inbound.received_at), inbound)
+    return connection, adapter.prove(accounts.open_account(connection, now=inbound.received_at), inbound)

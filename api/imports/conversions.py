@@ -87,7 +87,7 @@ def _asked() -> ConversionImporter:
 
 
 def _shown(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
-    payable = conversions.balances(row for row in outcome.rows if row.status == ConversionStatus.Approved)
+    payable = conversions.sum_commissions(row for row in outcome.rows if row.status == ConversionStatus.Approved)
     shown: Mapping[str, object] = _RECORD.dump(
         {
             **{name: getattr(outcome.job, name) for name in outcome.job.__dataclass_fields__},

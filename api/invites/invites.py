@@ -22,8 +22,8 @@ from domain.invites import InviteState
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db, invites
-from pipelines.invites import inviting
-from pipelines.invites.sending import Inviter
+from pipelines.invites import invitations
+from pipelines.invites.dispatch import Inviter
 from schemas.affiliates.affiliate import RATE_REFUSALS
 from schemas.invite import (
     INVALID_INVITE,
@@ -101,7 +101,7 @@ def create_invite() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = inviting.create(organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now)
+    outcome = invitations.create(organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
     (sent,) = outcome.sent
     shown = invite_record(sent.invite, now=now)
@@ -122,8 +122,8 @@ def create_invites() -> Response:
 
 def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = inviting.create_many(
-        organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now
+    outcome = invitations.create_many(
+        organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
     shown = [invite_record(sent.invite, now=now) for sent in outcome.sent]
@@ -177,7 +177,7 @@ def resend_invite(invite_id: str) -> Response:
 
 def _resend(invite_id: str) -> answers.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
-    outcome = inviting.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+    outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
     (sent,) = outcome.sent
     shown = invite_record(sent.invite, now=now)
@@ -191,7 +191,7 @@ def revoke_invite(invite_id: str) -> Response:
     """Take a pending or expired invite back. 204; its link is dead."""
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     with db.unit_of_work(guards.organization_id()):
-        invite = inviting.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+        invite = invitations.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
         _record_revoked(invite, now)
     return Response(status=204)
 
@@ -213,7 +213,7 @@ def _inviter(caller: Caller) -> Inviter:
     return Inviter(member_id=caller.member_id, is_test=caller.is_test)
 
 
-def _record_replaced(outcome: inviting.InvitesSent, now: datetime) -> None:
+def _record_replaced(outcome: invitations.InviteBatch, now: datetime) -> None:
     for invite in outcome.replaced:
         _record_revoked(invite, now)
 

@@ -15,7 +15,7 @@ from api.edge import audit
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from models import db
-from pipelines.invites import acceptance, sending
+from pipelines.invites import acceptance, dispatch
 from pipelines.invites.acceptance import Acceptance, OpenedInvite
 from schemas.invite import AcceptAnswer, InvitePreview, invite_record
 
@@ -36,7 +36,7 @@ def preview_invite(token: str) -> Mapping[str, object]:
     """Show what an invite is about that waits to be accepted."""
     found = preview(token)
     if found.standing is not None:
-        raise acceptance.unknown_invite()
+        raise acceptance.unknown_invite_refusal()
     occasion = found.occasion
     terms = ("default_commission_type", "default_commission_value", "default_commission_model")
     shown: Mapping[str, object] = _PREVIEW.dump(
@@ -70,7 +70,7 @@ def accept_invite(token: str) -> Mapping[str, object]:
 
 def preview(token: str) -> OpenedInvite:
     """Return what a token opens; raises Refused 404 and 410."""
-    token_hash = sending.token_hash(token)
+    token_hash = dispatch.token_hash(token)
     with db.any_org_work():
         organization_id = acceptance.any_org_organization(token_hash)
     with db.unit_of_work(organization_id):
@@ -79,7 +79,7 @@ def preview(token: str) -> OpenedInvite:
 
 def accept(token: str) -> Acceptance:
     """Accept the invite that a token opens; raises Refused 404, 409 and 410."""
-    now, token_hash = clock.now(), sending.token_hash(token)
+    now, token_hash = clock.now(), dispatch.token_hash(token)
     with db.any_org_work():
         organization_id = acceptance.any_org_organization(token_hash)
     with db.unit_of_work(organization_id):

@@ -19,7 +19,7 @@ from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from domain.clicks import raw_click
 from models import db
-from pipelines.leads import captured, signed
+from pipelines.leads import page_leads, server_leads
 from schemas.leads.lead import BrowserLeadBody, LeadAnswer, LeadBody, OpaqueAnswer
 
 blueprint = Blueprint("leads", __name__)
@@ -53,7 +53,7 @@ def record_lead() -> Response:
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     caller = guards.caller()
-    recorded = signed.record(
+    recorded = server_leads.record(
         organization_id=caller.organization_id, lead=posted, is_test=caller.is_test, now=clock.now()
     )
     if recorded.lead_id is None:
@@ -71,9 +71,9 @@ def capture_lead() -> Response:
         posted = body.load(code="invalid_body")
     except ValidationError:
         return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
-    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+    ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     with db.any_org_work():
-        captured.any_org_stage(
+        page_leads.any_org_stage(
             lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()
         )
     wake_relay()

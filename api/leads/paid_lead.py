@@ -24,8 +24,8 @@ from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
-from pipelines.leads import paid
-from pipelines.leads.paid import Case, Visit
+from pipelines.leads import paid_leads
+from pipelines.leads.paid_leads import LeadCase, Visit
 from schemas.leads.paid_lead import PaidLeadAnswer, PaidLeadBody
 
 blueprint = Blueprint("paid_lead", __name__)
@@ -68,9 +68,9 @@ def open_link(slug: str, program: str | UUID | None) -> Link:
     with db.any_org_work():
         link = public_links.find(SlugAddress(slug, str(program) if program else None))
     if link is None:
-        raise paid.not_open()
+        raise paid_leads.not_open_refusal()
     with db.unit_of_work(link.organization_id):
-        paid.check_open(link)
+        paid_leads.check_open(link)
     return link
 
 
@@ -88,15 +88,15 @@ def take(link: Link, posted: Mapping[str, Any]) -> Response:
     _check_human(link, posted)
     now = clock.now()
     with db.unit_of_work(link.organization_id):
-        case = paid.prepare(link=link, lead=posted, visit=_visit(), now=now)
-    verdict = paid.judge(case)
+        case = paid_leads.prepare(link=link, lead=posted, visit=_visit(), now=now)
+    verdict = paid_leads.judge(case)
     answer = answers.once(lambda: _record(case, verdict), organization_id=link.organization_id)
     wake_relay()
     return answer
 
 
-def _record(case: Case, verdict: Verdict | None) -> tuple[int, Mapping[str, object]]:
-    paid.record(case=case, verdict=verdict, now=clock.now())
+def _record(case: LeadCase, verdict: Verdict | None) -> tuple[int, Mapping[str, object]]:
+    paid_leads.record(case=case, verdict=verdict, now=clock.now())
     return 200, _ANSWER.dump({})
 
 
@@ -115,10 +115,10 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
 
 
 def _visit() -> Visit:
-    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+    ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     return Visit(
         ip=ip,
         agent=agent,
-        languages=tuple(raw_click.languages(request.headers.get("Accept-Language", ""))),
+        languages=tuple(raw_click.languages_from_header(request.headers.get("Accept-Language", ""))),
         visitor=visitors.visitor(ip, agent),
     )

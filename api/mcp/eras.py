@@ -103,7 +103,7 @@ def _decoded(value: str | None) -> str | None:
 
 def _name(info: Mapping[str, Any]) -> str | None:
     told = [info[part] for part in ("name", "version") if isinstance(info.get(part), str)]
-    return one_line.cleaned(" ".join(told)).strip()[:_LONGEST_NAME] or None
+    return one_line.clean(" ".join(told)).strip()[:_LONGEST_NAME] or None
 
 
 def _asks_people(meta: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from models import db
 from models.conversions import earnings
 from models.conversions.earnings import Earning, EarningFilters
 from models.listing import Position
-from pipelines.organization.sign_in import SignedIn
+from pipelines.organization.sign_in import SignedInAffiliate
 from schemas.me.earning import OwnConversionRecord, OwnConversionsQuery, OwnExportQuery, own_conversion_records
 
 blueprint = Blueprint("own_conversions", __name__)
@@ -73,7 +73,7 @@ def export_own_conversions() -> Response:
     return answer
 
 
-def _file(account: SignedIn, filters: EarningFilters, reader: PieceReader) -> Iterator[str]:
+def _file(account: SignedInAffiliate, filters: EarningFilters, reader: PieceReader) -> Iterator[str]:
     yield _lines([_COLUMNS])
     position: Position | None = None
     left, now = _MOST_ROWS, clock.now()
@@ -105,4 +105,4 @@ def _lines(rows: Any) -> str:
 
 
 def _cell(value: object) -> str:
-    return csv_cells.safe(value) if isinstance(value, str) else "" if value is None else str(value)
+    return csv_cells.escape(value) if isinstance(value, str) else "" if value is None else str(value)

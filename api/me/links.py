@@ -21,7 +21,7 @@ from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import own_links, recruits
 from models.affiliates.recruits import CallerAffiliate
-from pipelines.affiliates import deciding, linking
+from pipelines.affiliates import affiliate_links, management
 from schemas.affiliates.affiliate import LinkRecord
 from schemas.me.link import OwnLinkBody, OwnLinkRecord, own_link_records
 
@@ -73,8 +73,8 @@ def create_own_link() -> Response:
 
 def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
-    affiliate = deciding.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
-    made = linking.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
+    affiliate = management.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
+    made = affiliate_links.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
     shown = view.link(made)
     audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=seat.organization_id)
     return 201, shown
@@ -90,7 +90,7 @@ def delete_own_link(link_id: str) -> Response:
     if place is None:
         raise not_found("link", wanted_id)
     with db.unit_of_work(place.organization_id):
-        gone = linking.remove(
+        gone = affiliate_links.remove(
             organization_id=place.organization_id, affiliate_id=place.affiliate_id, link_id=wanted_id, now=now
         )
         audit.record(

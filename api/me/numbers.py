@@ -29,7 +29,7 @@ _MOST_CHANNELS = 200
 def list_own_days() -> Response:
     """Show what the caller's links brought each day, without `from` and `to` in the last 30. Budget: 1 statement."""
     first, last, parts = _read(own_numbers.any_org_list_by_day)
-    return jsonify(_DAY.dump(daily.by_day(parts, first=first, last=last), many=True))
+    return jsonify(_DAY.dump(daily.sum_by_day(parts, first=first, last=last), many=True))
 
 
 @blueprint.get("/api/me/stats/channels")
@@ -37,7 +37,7 @@ def list_own_days() -> Response:
 def list_own_channels() -> Response:
     """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
     _, _, parts = _read(own_numbers.any_org_list_by_channel)
-    return jsonify(_CHANNEL.dump(daily.by_channel(parts, most=_MOST_CHANNELS), many=True))
+    return jsonify(_CHANNEL.dump(daily.sum_by_channel(parts, limit=_MOST_CHANNELS), many=True))
 
 
 def _read(ask: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:

@@ -24,6 +24,6 @@ def summarize_attention() -> Mapping[str, object]:
     Budget: 3 round trips.
     """
     with db.any_org_work():
-        found = attention.any_org_waiting(now=clock.now())
+        found = attention.any_org_count(now=clock.now())
     shown: Mapping[str, object] = _RECORD.dump(found)
     return shown

@@ -18,7 +18,7 @@ from domain.refused import Refused
 from models import db
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
-from pipelines.operating import discarding, queue_desk
+from pipelines.operating import discards, job_queues
 from schemas.affiliates.affiliate import Nothing
 from schemas.operator.queues import (
     CountRecord,
@@ -80,7 +80,7 @@ def summarize_dead_letters() -> Mapping[str, object]:
     Budget: 1 round trip.
     """
     with db.any_org_work():
-        kinds = discarding.any_org_summarize(_filters(body.query()))
+        kinds = discards.any_org_summarize(_filters(body.query()))
     shown: Mapping[str, object] = _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
     return shown
 
@@ -94,7 +94,7 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
     """
     wanted = _job_id(number)
     with db.any_org_work():
-        job = queue_desk.any_org_find_dead(wanted)
+        job = job_queues.any_org_find_dead(wanted)
     shown: Mapping[str, object] = _WHOLE.dump({**_listed(job), "last_error": job.last_error})
     return shown
 
@@ -109,12 +109,12 @@ def replay_dead_letter(number: str) -> Response:
     wanted = _job_id(number)
     body.load_optional()
     with db.any_org_work():
-        moves_money = queue_desk.any_org_moves_money(wanted)
+        moves_money = job_queues.any_org_moves_money(wanted)
     if moves_money:
         guards.check_fresh_login(guards.operator().signed_in_at, within_s=guards.FRESH_S)
 
     def replay() -> answers.Answer:
-        job = queue_desk.any_org_replay_one(wanted)
+        job = job_queues.any_org_replay_one(wanted)
         said = {"jobs": [wanted], "name": job.name}
         audit.record("job.replayed", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
         return 200, {"replayed": [wanted]}
@@ -131,8 +131,8 @@ def discard_dead_letter(number: str) -> Response:
     wanted, why = _job_id(number), body.load()["why"]
 
     def discard() -> answers.Answer:
-        job = discarding.any_org_discard_one(wanted)
-        said = {"why": why, "jobs": [wanted], "job": discarding.audited(job)}
+        job = discards.any_org_discard_one(wanted)
+        said = {"why": why, "jobs": [wanted], "job": discards.audit_data(job)}
         audit.record("job.discarded", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
         return 204, None
 
@@ -150,7 +150,7 @@ def replay_dead_letters() -> Response:
     filters = _filters(wanted)
 
     def replay() -> answers.Answer:
-        replayed = queue_desk.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
+        replayed = job_queues.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
         said = {
             "filter": _audited_filter(filters),
             "count": len(replayed),
@@ -177,13 +177,13 @@ def discard_dead_letters() -> Response:
     filters = _filters(wanted)
 
     def discard() -> answers.Answer:
-        dead = discarding.any_org_discard_all(filters, confirmed=wanted["confirm_count"])
+        dead = discards.any_org_discard_all(filters, confirmed=wanted["confirm_count"])
         for job in dead:
             said = {
                 "filter": _audited_filter(filters),
                 "why": wanted["why"],
                 "jobs": [job.id],
-                "job": discarding.audited(job),
+                "job": discards.audit_data(job),
             }
             audit.record("job.discarded", str(job.id), after=said, organization_id=job.organization_id, now=clock.now())
         return 200, {"discarded": [job.id for job in dead]}

@@ -13,7 +13,7 @@ from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
 from models.deals import admin_queries
-from pipelines.operating import deal_desk
+from pipelines.operating import deal_disputes
 from schemas.operator.disputes import DisputeRecord, SettlementBody, WholeDealRecord
 from schemas.operator.queues import WhyBody
 
@@ -58,10 +58,10 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
 
     def settle() -> answers.Answer:
         now = clock.now()
-        deal, settled = deal_desk.any_org_settle(
+        deal, settled = deal_disputes.any_org_settle(
             deal_id=wanted_id, seq=number, to_affiliate_cents=sent["to_affiliate_cents"], now=now
         )
-        said = {**deal_desk.said_of(deal, settled), "why": sent["why"]}
+        said = {**deal_disputes.audit_data(deal, settled), "why": sent["why"]}
         audit.record("deal.settled", wanted_id, after=said, organization_id=deal.organization_id, now=now)
         return 200, _shown(wanted_id)
 
@@ -79,7 +79,7 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
     wanted_id, number, why = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()["why"]
 
     def ask() -> answers.Answer:
-        deal = deal_desk.any_org_ask_back_again(deal_id=wanted_id, seq=number)
+        deal = deal_disputes.any_org_retry_refund(deal_id=wanted_id, seq=number)
         said = {"seq": number, "why": why}
         audit.record("deal.refund_asked", wanted_id, after=said, organization_id=deal.organization_id, now=clock.now())
         return 200, _shown(wanted_id)
@@ -90,7 +90,7 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
 
 
 def _shown(deal_id: UUID) -> Mapping[str, object]:
-    whole = deal_desk.any_org_whole(deal_id)
+    whole = deal_disputes.any_org_find(deal_id)
     sides = {"organization": whole.sides.organization, "affiliate_email": whole.sides.affiliate}
     # The payout that pays a milestone is the one of its payouts that was not let go of.
     paying = {one.seq: one.id for one in whole.payouts if one.voided_at is None}

@@ -33,7 +33,7 @@ def check_ledger() -> Response:
     organization_id = body.load_optional()["organization_id"]
 
     def ask() -> answers.Answer:
-        ledger_check.any_org_ask(organization_id)
+        ledger_check.any_org_enqueue(organization_id)
         about = "all" if organization_id is None else str(organization_id)
         audit.record("ledger.check_asked", about, organization_id=organization_id, now=clock.now())
         return 202, None

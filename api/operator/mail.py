@@ -67,7 +67,7 @@ def open_letter(message_id: str) -> Mapping[str, object]:
             organization_id=message.organization_id,
             now=clock.now(),
         )
-    text = None if opened.text is None else sign_in_links.masked(opened.text)
+    text = None if opened.text is None else sign_in_links.mask(opened.text)
     shown: Mapping[str, object] = _OPENED.dump({**_listed(message), "text": text})
     return shown
 

@@ -14,7 +14,7 @@ from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
 from models.payouts import admin_queries, rail_events
-from pipelines.operating import payout_desk
+from pipelines.operating import payout_reviews
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
     PayoutAskedRecord,
@@ -65,7 +65,7 @@ def submit_run_review(run_id: str) -> Response:
 
     def review() -> answers.Answer:
         now = clock.now()
-        done = payout_desk.any_org_review(run_id=wanted_id, is_approved=sent["decision"] == "approve", now=now)
+        done = payout_reviews.any_org_review(run_id=wanted_id, is_approved=sent["decision"] == "approve", now=now)
         said = {"reviewStatus": done.status, "why": sent["why"], "payouts": done.payouts}
         audit.record("payout.reviewed", wanted_id, after=said, organization_id=done.organization_id, now=now)
         return 200, _REVIEWED.dump(done)
@@ -95,7 +95,7 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
     """
     wanted_id = path.uuid(payout_id, "payout")
     with db.any_org_work():
-        payout, asked = payout_desk.any_org_asked(wanted_id)
+        payout, asked = payout_reviews.any_org_find(wanted_id)
     now = clock.now()
     attempts = [{**asdict(one), "asked_at": now - one.age} for one in asked]
     shown: Mapping[str, object] = _ASKED.dump({**asdict(payout), "attempts": attempts})
@@ -137,7 +137,9 @@ def mark_payout_settled(payout_id: str) -> Response:
 def _settled(payout_id: UUID, paid_as: str | None, failed_because: str | None) -> Response:
     def settle() -> answers.Answer:
         now = clock.now()
-        done = payout_desk.any_org_settle(payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=now)
+        done = payout_reviews.any_org_settle(
+            payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=now
+        )
         said = {"status": done.status, "reference": paid_as, "why": failed_because, "key": done.key}
         audit.record("payout.settled", payout_id, after=said, organization_id=done.organization_id, now=now)
         return 200, _SETTLED.dump(done)

@@ -9,7 +9,7 @@ from api.edge.wake import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
 from models.jobs import admin_queries
-from pipelines.operating import queue_desk
+from pipelines.operating import job_queues
 from schemas.affiliates.affiliate import Nothing
 from schemas.operator.queues import QueueRecord, WhyBody
 
@@ -26,7 +26,7 @@ def list_queues() -> Response:
     Budget: 4 round trips.
     """
     with db.any_org_work():
-        found = queue_desk.any_org_standing()
+        found = job_queues.any_org_list()
     return jsonify(_RECORD.dump(found, many=True))
 
 
@@ -34,7 +34,7 @@ def list_queues() -> Response:
 @operation(WRITE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
 def pause_queue(queue: str) -> Response:
     """Hand nothing more out of a queue; what is out finishes, the rest waits. 204, also when it is paused already."""
-    name, why = queue_desk.find_known(queue), body.load()["why"]
+    name, why = job_queues.check_queue(queue), body.load()["why"]
 
     def pause() -> answers.Answer:
         admin_queries.pause_queue(name, why=why)
@@ -48,7 +48,7 @@ def pause_queue(queue: str) -> Response:
 @operation(WRITE, EMPTY, status=204, takes=Nothing(), refuses=("404 not_found",))
 def resume_queue(queue: str) -> Response:
     """Hand out of a queue again. 204, also when it was not paused."""
-    name = queue_desk.find_known(queue)
+    name = job_queues.check_queue(queue)
     body.load_optional()
 
     def resume() -> answers.Answer:

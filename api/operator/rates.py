@@ -31,7 +31,7 @@ def list_rate_ages() -> Response:
     Budget: 2 round trips, 1 while no rate is stale.
     """
     with db.any_org_work():
-        ages = fx_intake.any_org_ages(now=clock.now())
+        ages = fx_intake.any_org_list_ages(now=clock.now())
         waiting = fx_rates.any_org_sum_unpaid([age.currency for age in ages if age.is_stale])
     return jsonify(
         [
@@ -67,7 +67,7 @@ def import_rates() -> Response:
         said = {
             "new": loaded.new,
             "replaced": loaded.replaced,
-            "known": loaded.known,
+            "known": loaded.unchanged,
             "newest": str(loaded.newest),
             "skipped": list(loaded.skipped),
         }
@@ -84,7 +84,7 @@ def request_rates() -> Response:
     body.load_optional()
 
     def ask() -> answers.Answer:
-        fx_intake.ask_feed()
+        fx_intake.enqueue_refresh()
         audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
         return 202, None
 

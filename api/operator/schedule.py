@@ -21,5 +21,5 @@ def list_schedule() -> Response:
     Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = schedule.lines()
+        found = schedule.list_lines()
     return jsonify(_RECORD.dump(found, many=True))

@@ -67,7 +67,7 @@ def change_tenant(organization_id: str) -> Response:
 
     def change() -> answers.Answer:
         now = clock.now()
-        before = operator_settings.shown(_found(wanted_id))
+        before = operator_settings.to_text(_found(wanted_id))
         tenancy.change(organization_id=wanted_id, assignments=sent["settings"], now=now)
         after = _found(wanted_id)
         audit.record(
@@ -97,8 +97,8 @@ def _shown(organization: Organization) -> Mapping[str, object]:
             "name": organization.name,
             "home_currency": organization.home_currency,
             "created_at": organization.created_at,
-            "settings": operator_settings.shown(organization),
-            "limits": capacity.shares(organization, clock.now()),
+            "settings": operator_settings.to_text(organization),
+            "limits": capacity.find_usage(organization, clock.now()),
         }
     )
     return shown

@@ -166,7 +166,7 @@ def _csv(
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return csv_cells.safe(value if isinstance(value, str) else orjson.dumps(value).decode())
+    return csv_cells.escape(value if isinstance(value, str) else orjson.dumps(value).decode())
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:

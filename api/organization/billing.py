@@ -37,7 +37,7 @@ def get_billing_state() -> Mapping[str, object]:
         organization = organizations.find(guards.organization_id())
         if organization is None:
             raise not_found("organization", guards.organization_id())
-        used = capacity.shares(organization, now)
+        used = capacity.find_usage(organization, now)
         has_codes = places.can_mint(organization.id)
     gateways = (*organization.gateways, *organization.connected_gateways)
     shown: Mapping[str, object] = _STATE.dump(
@@ -46,7 +46,7 @@ def get_billing_state() -> Mapping[str, object]:
             "processor_customer_linked": organization.processor_customer_id is not None,
             "processor_connect_linked": bool(gateways),
             "processor_connected_via": _VIA.get(gateways[0], gateways[0]) if gateways else None,
-            "coupons_enabled": has_codes and capacity.tier(organization, now) != plans.Tier.Free,
+            "coupons_enabled": has_codes and capacity.effective_tier(organization, now) != plans.Tier.Free,
             "limits": used,
         }
     )

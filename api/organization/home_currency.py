@@ -84,7 +84,7 @@ def _may_change() -> bool:
         return False
     if not caller.is_integration:
         return caller.is_email_verified
-    refused = plans.gate(
+    refused = plans.check_gate(
         required=plans.Tier.Pro,
         plan_tier=plans.Tier(caller.plan_tier),
         subscription_status=plans.SubscriptionStatus(caller.subscription_status),

@@ -18,7 +18,7 @@ from domain.organization.access import Role
 from domain.refused import not_found
 from models import db
 from models.organization import api_keys
-from pipelines.organization import issuing
+from pipelines.organization import key_creation
 from schemas.organization.key import KeyBody, KeyRecord, NewKey
 
 blueprint = Blueprint("keys", __name__)
@@ -46,7 +46,7 @@ def create_api_key() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    made = issuing.create_for(
+    made = key_creation.create_for(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, now=now, **wanted
     )
     found = _found(made.id)
@@ -74,7 +74,7 @@ def rotate_api_key(key_id: str) -> Response:
 
 def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
     now, former_id = clock.now(), path.uuid(key_id, "API key")
-    made = issuing.rotate(
+    made = key_creation.rotate(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, key_id=former_id, now=now
     )
     found = _found(made.id)
@@ -99,5 +99,5 @@ def _found(key_id: UUID) -> api_keys.ListedKey | None:
     return api_keys.find(organization_id=guards.organization_id(), key_id=key_id)
 
 
-def _with_secrets(found: api_keys.ListedKey | None, made: issuing.IssuedKey) -> Mapping[str, object]:
+def _with_secrets(found: api_keys.ListedKey | None, made: key_creation.IssuedKey) -> Mapping[str, object]:
     return {**_RECORD.dump(found), "apiKey": made.api_key, "signingSecret": made.signing_secret}

@@ -37,7 +37,7 @@ def list_members() -> Response:
     with db.unit_of_work(organization_id):
         people = members.list_members(organization_id=organization_id, limit=_MOST_SHOWN)
         found = web_sessions.list_of_members(
-            organization_id=organization_id, now=now, seen_since=now - sessions.IDLE, limit=_MOST_SESSIONS
+            organization_id=organization_id, now=now, seen_since=now - sessions.MAX_IDLE, limit=_MOST_SESSIONS
         )
     of_subject: dict[str | None, list[MemberSession]] = defaultdict(list)
     for session in found:

@@ -108,7 +108,7 @@ def put_logo() -> Response:
     """
     kind = body.query()["kind"]
     content, declared_type = _sent_image()
-    image = images.check(content, declared_type=declared_type, most_bytes=brand_images.MAX_BYTES)
+    image = images.check(content, declared_type=declared_type, max_bytes=brand_images.MAX_BYTES)
     return answers.once(lambda: _keep_image(kind, content, image.content_type))
 
 
@@ -121,7 +121,7 @@ def _sent_image() -> tuple[bytes, str | None]:
 
 def _keep_image(kind: str, content: bytes, content_type: str) -> _Answer:
     before = _locked()
-    after = brand_images.keep(before, kind, content=content, content_type=content_type, now=clock.now())
+    after = brand_images.store(before, kind, content=content, content_type=content_type, now=clock.now())
     return 200, _audited("org.logo_changed", before, after)
 
 
@@ -132,7 +132,7 @@ def delete_logo() -> Response:
     kind = body.query()["kind"]
     with db.unit_of_work(guards.organization_id()):
         before = _locked()
-        after = brand_images.drop(before, kind)
+        after = brand_images.remove(before, kind)
         if after is None:
             raise not_found(kind)
         _audited("org.logo_changed", before, after)

@@ -18,8 +18,8 @@ from domain.organization.access import Role
 from domain.refused import Refused
 from models import db
 from models.organization import organizations
-from pipelines.host_proofs import holding, naming
-from pipelines.host_proofs.held import HeldHost
+from pipelines.host_proofs import checks, host_rules
+from pipelines.host_proofs.host_status import HostStatus
 from schemas.host_proof import DomainProofRecord, TrackingDomainBody
 
 blueprint = Blueprint("tracking_domain", __name__)
@@ -36,7 +36,7 @@ _DOMAIN = "/api/v1/settings/tracking-domain"
 def get_tracking_domain() -> Mapping[str, object]:
     """Show what proves the tracking domain, and what was found at the last look. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
-        held = holding.show(organization_id=guards.organization_id(), program_id=None)
+        held = checks.find(organization_id=guards.organization_id(), program_id=None)
     shown: Mapping[str, object] = _RECORD.dump(held)
     return shown
 
@@ -46,7 +46,7 @@ def get_tracking_domain() -> Mapping[str, object]:
 def change_tracking_domain() -> Response:
     """Set the tracking domain, or none; another one is to be proved anew. 200 with how it stands."""
     name = body.load()["tracking_domain"]
-    said = naming.why_not(name) if name else None
+    said = host_rules.find_problem(name) if name else None
     if said:
         raise ValidationError({"trackingDomain": [said]})
     return answers.once(lambda: _change(name))
@@ -56,7 +56,7 @@ def _change(name: str | None) -> answers.Answer:
     before = organizations.lock(guards.organization_id())
     if before is None:
         raise Refused(404)
-    after = naming.set_tracking_domain(before, name)
+    after = host_rules.set_tracking_domain(before, name)
     if after != before:
         audit.record(
             "org.tracking_domain_changed",
@@ -68,7 +68,7 @@ def _change(name: str | None) -> answers.Answer:
             after={"trackingDomain": after.tracking_domain, "trackingDomainVerified": after.tracking_domain_verified},
             now=clock.now(),
         )
-    return 200, _RECORD.dump(holding.show(organization_id=after.id, program_id=None))
+    return 200, _RECORD.dump(checks.find(organization_id=after.id, program_id=None))
 
 
 @blueprint.post(f"{_DOMAIN}/check")
@@ -89,17 +89,17 @@ def check_tracking_domain() -> Response:
     A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
     """
     with db.unit_of_work(guards.organization_id()):
-        held = holding.prepare(organization_id=guards.organization_id(), program_id=None)
+        held = checks.prepare(organization_id=guards.organization_id(), program_id=None)
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    reading = holding.look(held)
+    reading = checks.read_dns(held)
     return answers.once(lambda: _noted(held, reading))
 
 
-def _noted(held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _noted(held: HostStatus, reading: DnsReading) -> answers.Answer:
     now = clock.now()
-    noted = holding.note(held, reading, now=now, is_asked=True)
+    noted = checks.record(held, reading, now=now, is_requested=True)
     if noted.action is not None:
-        audit.record(noted.action, held.holder.organization_id, after=noted.told, now=now)
-    return 200, _RECORD.dump(noted.held)
+        audit.record(noted.action, held.holder.organization_id, after=noted.audit_data, now=now)
+    return 200, _RECORD.dump(noted.status)

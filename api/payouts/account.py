@@ -34,7 +34,7 @@ def get_payout_account() -> Mapping[str, object]:
     account = guards.account()
     assert account.id is not None  # the guard wants a verified email, which makes the account
     with db.any_org_work():
-        return _shown(choose_account.of_person(account.id))
+        return _shown(choose_account.find_own(account.id))
 
 
 @blueprint.put("/api/me/payout-account")
@@ -52,10 +52,10 @@ def put_payout_account() -> Mapping[str, object]:
     assert account.id is not None  # as above
     wanted = _wanted(body.load())
     with db.any_org_work():
-        change = choose_account.any_org_say(account_id=account.id, wanted=wanted, now=now)
+        change = choose_account.any_org_set_own(account_id=account.id, account=wanted, now=now)
         _record(change, wanted, now)
         if account.email is not None:
-            choose_account.tell_person(change, email=account.email, now=now)
+            choose_account.email_person(change, email=account.email, now=now)
     wake_relay()
     return _shown(change.now)
 
@@ -67,12 +67,12 @@ def _wanted(sent: Mapping[str, Any]) -> PayoutAccount | None:
 
 def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, now: datetime) -> None:
     """Tell every organization that has the affiliate, without the account itself."""
-    for organization_id, affiliate_id in change.concerned:
+    for organization_id, affiliate_id in change.affiliates:
         audit.record(
             "payout_account.changed",
             affiliate_id,
-            before=change.before.for_others if change.before else None,
-            after=wanted.for_others if wanted else None,
+            before=change.before.audit_fields if change.before else None,
+            after=wanted.audit_fields if wanted else None,
             now=now,
             organization_id=organization_id,
         )

@@ -95,10 +95,10 @@ def _row(payout: ManualPayout) -> tuple[object, ...]:
     return (
         payout.payout_id,
         payout.affiliate_id,
-        csv_cells.safe(payout.email),
-        csv_cells.safe(payout.full_name or ""),
+        csv_cells.escape(payout.email),
+        csv_cells.escape(payout.full_name or ""),
         payout.method,
-        csv_cells.safe(payout.destination),
+        csv_cells.escape(payout.destination),
         Decimal(payout.amount_cents).scaleb(-2),
         payout.currency,
         payout.period_start.isoformat(),

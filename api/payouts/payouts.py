@@ -90,7 +90,7 @@ def list_payout_holds() -> list[object]:
 def get_funding_status() -> Mapping[str, object]:
     """Show how payouts are funded, and whether and why none can be run now."""
     with db.unit_of_work(guards.organization_id()):
-        found = funding.status(organization_id=guards.organization_id(), now=clock.now())
+        found = funding.find_funding(organization_id=guards.organization_id(), now=clock.now())
     shown: Mapping[str, object] = _FUNDING.dump(found)
     return shown
 

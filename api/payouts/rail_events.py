@@ -30,9 +30,9 @@ def take_rail_event(rail: str) -> dict[str, bool]:
     200 also for what was told before and for payments that are not known here, so that the rail does not tell it again.
     """
     headers = cast(Mapping[str, str], request.headers)  # found by any case, as a dict's are not
-    event = take_event.read(rail, headers, request.get_data(cache=True))
+    event = take_event.parse(rail, headers, request.get_data(cache=True))
     if event is not None:
         with db.any_org_work():
-            take_event.any_org_take(rail, event, now=clock.now())
+            take_event.any_org_apply(rail, event, now=clock.now())
         wake_relay()
     return {"ok": True}

@@ -19,13 +19,13 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.payouts.plan import ONE, PAYOUT_CURRENCY, PayoutCandidate, RunRate
+from domain.payouts.plan import PAYOUT_CURRENCY, USD_RATE, PayoutCandidate, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.payouts.transfers import Method
 from models.payouts.candidates import EligibleSum
-from pipelines.payouts import due, narrowing, run
-from pipelines.payouts.due import PayoutPreview
+from pipelines.payouts import run, run_filters, run_plan
 from pipelines.payouts.run import Receipt
+from pipelines.payouts.run_plan import PayoutPreview
 from schemas.base import Instant
 from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRecord
 
@@ -75,9 +75,9 @@ def preview_payouts() -> Response:
 def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
     now, filters = clock.now(), RunFilters(**wanted["filters"])
     if wanted["affiliate_id"]:
-        narrowing.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
-    narrowing.check(organization_id=guards.organization_id(), filters=filters)
-    found = due.preview(
+        run_filters.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
+    run_filters.check(organization_id=guards.organization_id(), filters=filters)
+    found = run_plan.preview(
         organization_id=guards.organization_id(),
         filters=filters,
         method=wanted["method"],
@@ -137,7 +137,7 @@ def _candidate(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
 
 
 def _rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
-    own = {PAYOUT_CURRENCY: {"rate": ONE, "as_of": now.astimezone(UTC).date().isoformat()}}
+    own = {PAYOUT_CURRENCY: {"rate": USD_RATE, "as_of": now.astimezone(UTC).date().isoformat()}}
     rates = found.planned.rates.items()
     return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
 
@@ -171,7 +171,7 @@ def run_payouts() -> Response:
 
 def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, filters = clock.now(), RunFilters(**wanted["filters"])
-    narrowing.check(organization_id=guards.organization_id(), filters=filters)
+    run_filters.check(organization_id=guards.organization_id(), filters=filters)
     request = RunRequest(
         confirm_total_cents=wanted["confirm_total_cents"],
         confirm_totals=wanted["confirm_totals"],
@@ -184,7 +184,7 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
         confirm_rates=_confirmed_rates(wanted),
         confirmed_by=guards.caller().member_id,
     )
-    receipt = run.make(organization_id=guards.organization_id(), request=request, now=now)
+    receipt = run.create(organization_id=guards.organization_id(), request=request, now=now)
     shown: dict[str, object] = _RECEIPT.dump(_receipt(receipt))
     # Not the payouts themselves: there may be thousands, and each has its own history.
     known = {name: value for name, value in shown.items() if name != "payouts"}

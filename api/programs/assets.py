@@ -14,7 +14,7 @@ from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page, text
 from api.programs import asset_files
 from domain.organization.images import Image
-from domain.programs.assets import MOST_IMAGE_BYTES
+from domain.programs.assets import MAX_IMAGE_BYTES
 from domain.refused import not_found
 from models import db
 from models.programs import assets
@@ -27,7 +27,7 @@ blueprint = Blueprint("assets", __name__)
 _READ = Guard(audience="brand")
 _WRITE = Guard(audience="dashboard", scope="read_write")
 # An image that is base64 in JSON takes a third more than the image itself; a text has four bytes a character at most.
-_UPLOAD = Guard(audience="dashboard", scope="read_write", max_body_bytes=MOST_IMAGE_BYTES * 4 // 3 + 32 * KIB)
+_UPLOAD = Guard(audience="dashboard", scope="read_write", max_body_bytes=MAX_IMAGE_BYTES * 4 // 3 + 32 * KIB)
 
 _RECORD = AssetRecord(exclude=("file_url",))
 _ASSETS = "/api/v1/assets"

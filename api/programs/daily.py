@@ -28,9 +28,9 @@ _NUMBERS = DailyNumbers()
 def get_daily_numbers() -> Mapping[str, object]:
     """Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366."""
     query, organization_id = body.query(), guards.organization_id()
-    wanted = days.asked(query["first"], query["last"], today=clock.now().date())
+    wanted = days.parse_range(query["first"], query["last"], today=clock.now().date())
     if wanted is None:
-        raise ValidationError({"from": [f"It must be the last day, or at most {days.MOST_DAYS - 1} days before it."]})
+        raise ValidationError({"from": [f"It must be the last day, or at most {days.MAX_DAYS - 1} days before it."]})
     with db.unit_of_work(organization_id):
         found = daily.numbers(DayScope(organization_id, query["program_id"], query["affiliate_id"]), wanted)
     shown: Mapping[str, object] = _NUMBERS.dump({"first": wanted.first, "last": wanted.last, "days": found})

@@ -16,8 +16,8 @@ from api.edge.operations import one, operation
 from domain.host_proofs.records import DnsReading
 from domain.organization import plans
 from models import db
-from pipelines.host_proofs import holding
-from pipelines.host_proofs.held import HeldHost
+from pipelines.host_proofs import checks
+from pipelines.host_proofs.host_status import HostStatus
 from schemas.host_proof import DomainProofRecord
 
 blueprint = Blueprint("program_domain", __name__)
@@ -34,7 +34,7 @@ def get_program_domain(program_id: str) -> Mapping[str, object]:
     """Show what proves a program's custom domain, and what was found at the last look. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = holding.show(organization_id=guards.organization_id(), program_id=wanted_id)
+        held = checks.find(organization_id=guards.organization_id(), program_id=wanted_id)
     shown: Mapping[str, object] = _RECORD.dump(held)
     return shown
 
@@ -59,17 +59,17 @@ def check_program_domain(program_id: str) -> Response:
     """
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = holding.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
+        held = checks.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    reading = holding.look(held)
+    reading = checks.read_dns(held)
     return answers.once(lambda: _noted(wanted_id, held, reading))
 
 
-def _noted(program_id: UUID, held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _noted(program_id: UUID, held: HostStatus, reading: DnsReading) -> answers.Answer:
     now = clock.now()
-    noted = holding.note(held, reading, now=now, is_asked=True)
+    noted = checks.record(held, reading, now=now, is_requested=True)
     if noted.action is not None:
-        audit.record(noted.action, program_id, after=noted.told, now=now)
-    return 200, _RECORD.dump(noted.held)
+        audit.record(noted.action, program_id, after=noted.audit_data, now=now)
+    return 200, _RECORD.dump(noted.status)

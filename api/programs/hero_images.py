@@ -10,9 +10,9 @@ from api.access.guards import KIB, Guard
 from api.edge import answers, audit, body
 from api.edge.operations import one, operation
 from api.organization import brand_files
+from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import plans
 from domain.organization.images import Image
-from domain.storefront import MOST_PICTURE_BYTES
 from pipelines.programs import landing
 from schemas.programs.landing_page import HeroImageBody, HeroImageRecord
 
@@ -23,7 +23,7 @@ _UPLOAD = Guard(
     audience="brand",
     scope="read_write",
     plan=plans.Tier.Starter,
-    max_body_bytes=MOST_PICTURE_BYTES * 4 // 3 + KIB,
+    max_body_bytes=MAX_PICTURE_BYTES * 4 // 3 + KIB,
 )
 _RECORD = HeroImageRecord()
 

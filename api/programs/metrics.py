@@ -16,7 +16,7 @@ from api.edge import body
 from api.edge.operations import array, one, operation
 from domain.organization import plans
 from domain.programs import days
-from domain.programs.metrics import MOST_DAYS, BoardMetric, MetricsGroup
+from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
 from pipelines.programs import measuring
@@ -38,9 +38,9 @@ def get_performance_metrics() -> Mapping[str, object]:
     Of affiliates there are at most 1,000 rows, those with the most revenue; the totals are of all of them.
     """
     query, organization_id = body.query(), guards.organization_id()
-    wanted = days.asked(query["first"], query["last"], today=clock.now().date(), most=MOST_DAYS)
+    wanted = days.parse_range(query["first"], query["last"], today=clock.now().date(), limit=MAX_DAYS)
     if wanted is None:
-        raise ValidationError({"from": [f"It must be the last day, or at most {MOST_DAYS - 1} days before it."]})
+        raise ValidationError({"from": [f"It must be the last day, or at most {MAX_DAYS - 1} days before it."]})
     whose = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
         found = measuring.measure(whose, wanted, MetricsGroup(query["group_by"]))

@@ -20,7 +20,7 @@ from domain.organization.access import Role
 from models import db
 from models.programs import programs
 from models.programs.programs import Program
-from pipelines.host_proofs import naming
+from pipelines.host_proofs import host_rules
 from pipelines.programs import changing, lifecycle, rewards
 from schemas.programs.program import (
     ProgramBody,
@@ -138,7 +138,7 @@ def _warnings(program: Program, sent: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _check_domain(host: str) -> None:
-    said = naming.why_not(host)
+    said = host_rules.find_problem(host)
     if said:
         raise ValidationError({"customDomain": [said]})
 

@@ -8,7 +8,7 @@ from api.access.guards import Guard
 from api.edge import body
 from api.edge.operations import one, operation
 from models import db
-from pipelines.host_proofs import serving
+from pipelines.host_proofs import served_hosts
 from schemas.host_proof import TlsAnswer, TlsQuery
 
 blueprint = Blueprint("tls", __name__)
@@ -22,4 +22,4 @@ def get_served_host() -> Mapping[str, object]:
     """Say whether the service answers at a host: its own, a brand's portal, or a verified domain. Else 404."""
     asked = body.query()["domain"]
     with db.any_org_work():
-        return {"domain": serving.any_org_check(asked)}
+        return {"domain": served_hosts.any_org_check(asked)}

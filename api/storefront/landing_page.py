@@ -10,8 +10,8 @@ from flask import current_app, request
 import settings
 from api.access import strangers
 from domain.organization import host_names
-from domain.programs import terms_in_words
-from domain.programs.terms_in_words import WordedTerms
+from domain.programs import terms_text
+from domain.programs.terms_text import DescribedTerms
 from domain.refused import Refused
 from models import db
 from models.storefront import BrandHost, Landing
@@ -121,8 +121,8 @@ def any_org_place() -> tuple[str, BrandHost] | None:
 
 
 def _earns(landing: Landing) -> str:
-    return terms_in_words.sentences(
-        WordedTerms(
+    return terms_text.describe(
+        DescribedTerms(
             model=landing.default_commission_model,
             rate_type=landing.default_commission_type,
             rate_value=landing.default_commission_value,

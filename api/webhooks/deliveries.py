@@ -143,6 +143,6 @@ def _redeliver_window(endpoint_id: str) -> _Answer:
             "has_more": portion.next_after is not None,
         }
     )
-    done = {**window.shown(), "count": portion.count}
+    done = {**window.audit_values(), "count": portion.count}
     audit.record("webhook_endpoint.redelivered", endpoint.id, after=done, now=now)
     return 202, shown

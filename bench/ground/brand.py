@@ -23,7 +23,7 @@ from models.affiliates import affiliates, tracking_links
 from models.jobs import rows
 from models.programs import programs
 from models.webhooks import endpoints
-from pipelines.organization import issuing, tenancy
+from pipelines.organization import key_creation, tenancy
 
 # Every sale adds to its affiliate's revenue of the day, one row; many affiliates keep that row from being the figure.
 AFFILIATES = 100
@@ -72,7 +72,7 @@ def create(url: str) -> Brand:
         organization_id = tenancy.create(
             name="Bench", plan="Growth", status="Active", currency="USD", owner_email="owner@example.com", now=now
         )
-        key = issuing.create(
+        key = key_creation.create(
             organization_id=organization_id, scope="read_write", is_test=False, name="", user_email=None, now=now
         )
     program_id = ids.new_id()

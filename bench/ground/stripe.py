@@ -14,7 +14,7 @@ from bench.ground.brand import AFFILIATES, Brand
 from models import db, ids
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import connect, receive
-from pipelines.gateways.connect import ProvedConnection
+from pipelines.gateways.connect import VerifiedConnection
 
 _SECRET = "whsec_made_up_for_the_benchmark"
 _PAGE = 1_000
@@ -41,7 +41,7 @@ def connected(brand: Brand) -> StripeShop:
     """Connect a brand to stripe as the product does once stripe took the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
     token = f"made-up-for-{brand.id}"
-    proved = ProvedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
+    proved = VerifiedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
     with db.unit_of_work(brand.id):
         return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)))
 

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from adapters import clock
 from commands import output
-from pipelines.organization import issuing, tenancy
-from pipelines.organization.issuing import IssuedKey
+from pipelines.organization import key_creation, tenancy
+from pipelines.organization.key_creation import IssuedKey
 
 
 def make(name: str, *, owner_email: str) -> tuple[UUID, IssuedKey]:
@@ -17,7 +17,7 @@ def make(name: str, *, owner_email: str) -> tuple[UUID, IssuedKey]:
         tenancy.change(
             organization_id=organization_id, assignments={"verified": "on", "sandboxRail": "ok"}, now=clock.now()
         )
-        key = issuing.create(
+        key = key_creation.create(
             organization_id=organization_id,
             scope="read_write",
             is_test=False,

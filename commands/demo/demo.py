@@ -127,7 +127,7 @@ def _publish_samples() -> None:
     """Publish the sample rates as today's for currencies that have no fresh one. Never on somebody's own database."""
     with output.every_tenant():
         now = clock.now()
-        fresh = fx_rates.find_newest_since(_SAMPLE_RATES, since=fx_intake.fresh_since(now))
+        fresh = fx_rates.find_newest_since(_SAMPLE_RATES, since=fx_intake.first_fresh_day(now))
         rows = [f"{code},{rate},{now:%Y-%m-%d}" for code, rate in _SAMPLE_RATES.items() if code not in fresh]
         if rows:
             fx_intake.store(fx_intake.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
@@ -150,8 +150,8 @@ def _give_accounts(program_id: str, api_key: str) -> None:
     listed = own_api.call("GET", f"/api/v1/affiliates?programId={program_id}", api_key)["items"]
     with output.every_tenant():
         for affiliate in listed:
-            choose_account.any_org_decide(
-                affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount(Method.Wallet, affiliate["email"])
+            choose_account.any_org_set_for_affiliate(
+                affiliate_id=UUID(affiliate["id"]), account=PayoutAccount(Method.Wallet, affiliate["email"])
             )
 
 

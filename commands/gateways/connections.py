@@ -19,7 +19,7 @@ from models import db
 from models.gateways import admin_queries, connections
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import check, reconcile
-from pipelines.gateways.reconcile import ReconcileFound, ReconcileRun
+from pipelines.gateways.reconcile import ReconcileResult, ReconcileRun
 
 group = AppGroup("connection", callback=loopback.call_gateway_here, help="Native connections to payment gateways.")
 
@@ -77,11 +77,11 @@ def ask_gateway(connection_id: UUID, as_json: bool) -> None:
         connection = _in_force(connection_id)
     now = clock.now()
     try:
-        refusal = check.look(connection, now=now)
+        refusal = check.check_credentials(connection, now=now)
     except Refused as away:
         raise click.ClickException(away.message) from away
     with output.every_tenant():
-        after = check.note(connection, refusal, now=now)
+        after = check.record(connection, refusal, now=now)
     said = {"id": str(after.id), "gateway": after.gateway, "status": after.status, "refusal": refusal}
     output.show(said, as_json=as_json, person=lambda: click.echo(_checked(after, refusal)))
     if refusal is not None:
@@ -94,7 +94,7 @@ def ask_gateway(connection_id: UUID, as_json: bool) -> None:
 @output.json_option
 def fetch_missed(connection_id: UUID, since: datetime | None, as_json: bool) -> None:
     """List a gateway's payments and refunds now, page by page, and take in what was missed; workers book it."""
-    now, found = clock.now(), ReconcileFound()
+    now, found = clock.now(), ReconcileResult()
     with output.every_tenant():
         connection = _in_force(connection_id)
         run = reconcile.prepare(
@@ -106,9 +106,9 @@ def fetch_missed(connection_id: UUID, since: datetime | None, as_json: bool) -> 
     assert run is not None  # it is in force
     say = functools.partial(click.echo, err=as_json)
     say(f"What {connection.gateway} lists since {run.since:%Y-%m-%d %H:%M} UTC …")
-    for page in reconcile.pages(run, found):
+    for page in reconcile.list_pages(run, found):
         with output.reaching_the_database(), db.unit_of_work(connection.organization_id):
-            reconcile.take(run, page, found, now=clock.now())
+            reconcile.store_page(run, page, found, now=clock.now())
         say(f"{found.listed} listed, {found.new} new")
     _end(run, found, as_json=as_json)
 
@@ -139,7 +139,7 @@ def events(connection_id: UUID, status: str | None, limit: int, as_json: bool) -
     )
 
 
-def _end(run: ReconcileRun, found: ReconcileFound, *, as_json: bool) -> None:
+def _end(run: ReconcileRun, found: ReconcileResult, *, as_json: bool) -> None:
     with output.reaching_the_database(), db.unit_of_work(run.connection.organization_id):
         reconcile.finish(run, found, now=clock.now())
     trouble = found.refusal or found.error or found.away

@@ -12,7 +12,7 @@ from commands import output, trail
 from domain.money.fx_files import BadRates, RateFile
 from models.money import fx_rates
 from pipelines import fx_intake
-from pipelines.fx_intake import Loaded
+from pipelines.fx_intake import LoadResult
 
 group = AppGroup("fx", help="Reference rates of currencies.")
 
@@ -55,7 +55,7 @@ def newest(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Show how old the rate of every currency in use is, the oldest first. In a stale one nobody is paid."""
     with output.every_tenant():
-        ages = fx_intake.any_org_ages(now=clock.now())
+        ages = fx_intake.any_org_list_ages(now=clock.now())
     output.show(
         [{"currency": age.currency, "newest": age.newest, "ageDays": age.days, "stale": age.is_stale} for age in ages],
         as_json=as_json,
@@ -86,26 +86,26 @@ def _read(source: str) -> RateFile:
         raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
 
 
-def _stored(found: RateFile, *, is_shown: bool) -> Loaded:
+def _stored(found: RateFile, *, is_shown: bool) -> LoadResult:
     """Store rates; a person at a terminal sees how far it is."""
     progress = Progress(transient=True, disable=not (is_shown and sys.stdout.isatty()))
     with progress:
         task = progress.add_task("rates", total=len(found.rates))
-        return fx_intake.store(found, tell=lambda number: progress.advance(task, number))
+        return fx_intake.store(found, on_progress=lambda number: progress.advance(task, number))
 
 
-def _told(loaded: Loaded) -> dict[str, object]:
+def _told(loaded: LoadResult) -> dict[str, object]:
     return {
         "new": loaded.new,
         "replaced": loaded.replaced,
-        "known": loaded.known,
+        "known": loaded.unchanged,
         "newest": str(loaded.newest),
         "skipped": list(loaded.skipped),
     }
 
 
-def _said(loaded: Loaded) -> str:
-    lines = [f"{loaded.new} new, {loaded.replaced} replaced, {loaded.known} known already; up to {loaded.newest}"]
+def _said(loaded: LoadResult) -> str:
+    lines = [f"{loaded.new} new, {loaded.replaced} replaced, {loaded.unchanged} known already; up to {loaded.newest}"]
     if loaded.skipped:
         lines.append(f"Left out, not supported here: {', '.join(loaded.skipped)}")
     return "\n".join([*lines, "Next: flask fx status"])

@@ -19,7 +19,7 @@ group = AppGroup("ledger", help="Whether the money adds up.")
 @group.command("check")
 @click.option("--org", "organization", type=click.UUID, help="This organization alone.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=ledger_check.LIMIT, show_default=True, help="Per rule."
+    "--limit", type=click.IntRange(1, 10_000), default=ledger_check.MAX_EXCEPTIONS, show_default=True, help="Per rule."
 )
 @output.json_option
 def check(organization: UUID | None, limit: int, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from adapters import clock
 from commands import output, trail
 from domain.refused import Refused
 from models.organization import api_keys
-from pipelines.organization import issuing
+from pipelines.organization import key_creation
 
 group = AppGroup("key", help="API keys.")
 
@@ -24,7 +24,7 @@ group = AppGroup("key", help="API keys.")
 def create(*, organization: UUID, scope: str, is_test: bool, name: str, user_email: str | None, as_json: bool) -> None:
     """Create an API key; its two secrets are shown here and never again."""
     with output.every_tenant():
-        made = issuing.create(
+        made = key_creation.create(
             organization_id=organization,
             scope=scope,
             is_test=is_test,

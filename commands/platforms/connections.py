@@ -52,11 +52,11 @@ def ask_platform(connection_id: UUID, as_json: bool) -> None:
     with output.every_tenant():
         connection = _found(connection_id)
     try:
-        word = check.look(connection)
+        word = check.check_credentials(connection)
     except Refused as away:
         raise click.ClickException(away.message) from away
     with output.every_tenant():
-        after = check.note(connection, word, now=clock.now())
+        after = check.record(connection, word, now=clock.now())
         if after is None:
             raise _absent(connection_id)
     said = {"id": str(after.id), "platform": after.platform, "status": after.status, **asdict(word)}
@@ -92,7 +92,7 @@ def _absent(connection_id: UUID) -> Refused:
     return Refused(404, "not_found", f"There is no connection {connection_id}. Next: flask platform list")
 
 
-def _checked(connection: PlatformConnection, word: check.PlatformWord) -> str:
+def _checked(connection: PlatformConnection, word: check.CredentialsCheck) -> str:
     if word.refusal is not None:
         return f"{connection.platform} refuses them: {word.refusal}\nIt is Broken. Next: its Owner gives new ones."
     but = f", but {word.warning}" if word.warning else ""

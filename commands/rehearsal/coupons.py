@@ -18,8 +18,8 @@ from models import db, ids
 from models.affiliates import affiliates
 from models.coupons.affiliate_coupons import AffiliateCoupon
 from models.coupons.campaign_coupons import CampaignCoupon
-from pipelines.coupons import calls, ending, families, minting
-from pipelines.coupons.minting import WantedCode
+from pipelines.coupons import calls, families, minting, revocation
+from pipelines.coupons.minting import RequestedCode
 from pipelines.coupons.places import MintingPlace
 from schemas.coupons.campaign import CampaignCouponBody
 
@@ -59,7 +59,7 @@ def _code_ended(*, by_affiliate: bool) -> Callable[[Scene], UUID]:
     def make(scene: Scene) -> UUID:
         code = _minted(scene, _family(scene), CodeOrigin.SelfMinted if by_affiliate else CodeOrigin.Brand)
         with db.unit_of_work(scene.id):
-            ending.revoke(
+            revocation.revoke(
                 organization_id=scene.id,
                 code_id=code.id,
                 affiliate_id=code.affiliate_id,
@@ -89,19 +89,19 @@ def _family(scene: Scene) -> CampaignCoupon:
     loopback.call_gateway_here()
     program_id = scenes.seller(scene).program_id
     with db.unit_of_work(scene.id):
-        begun = families.begin(
+        begun = families.start(
             organization_id=scene.id,
             program_id=program_id,
             coupon_id=ids.new_id(),
-            wanted=CampaignCouponBody().load(_TERMS),
+            body=CampaignCouponBody().load(_TERMS),
             now=clock.now(),
         )
         _only_where_codes_are_worth_nothing(scene, begun.place)
-    made = families.make(begun)
+    made = families.create_at_processor(begun)
     with db.unit_of_work(scene.id):
-        settled = families.settle(begun, made, now=clock.now(), note=_unnoted)
+        settled = families.settle(begun, made, now=clock.now(), on_active=_unnoted)
     if settled is None or made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
+        raise made.refusal or calls.unreachable_refusal(begun.place)
     return settled
 
 
@@ -111,14 +111,14 @@ def _minted(scene: Scene, coupon: CampaignCoupon, origin: CodeOrigin) -> Affilia
     with db.unit_of_work(scene.id):
         affiliate = affiliates.find(organization_id=scene.id, affiliate_id=affiliate_id)
         assert affiliate is not None  # they have just joined
-        wanted = WantedCode(id=ids.new_id(), coupon_id=coupon.id, text=None, origin=origin)
-        begun = minting.begin(affiliate, wanted, now=clock.now())
+        wanted = RequestedCode(id=ids.new_id(), coupon_id=coupon.id, text=None, origin=origin)
+        begun = minting.start(affiliate, wanted, now=clock.now())
         _only_where_codes_are_worth_nothing(scene, begun.place)
     made = minting.mint(begun)
     with db.unit_of_work(scene.id):
-        settled = minting.settle(begun, made, now=clock.now(), note=_unnoted)
+        settled = minting.settle(begun, made, now=clock.now(), on_active=_unnoted)
     if settled is None or made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
+        raise made.refusal or calls.unreachable_refusal(begun.place)
     return settled
 
 

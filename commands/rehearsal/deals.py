@@ -14,7 +14,7 @@ from domain.payouts.states import AttemptState
 from domain.refused import Refused
 from models import db
 from models.deals import deals, requests
-from pipelines.deals import dispute, fund, money, offer, release, submit
+from pipelines.deals import charge, dispute, money, offer, release, submission
 from schemas.deals.deal import DealBody
 
 _SEQ = 1
@@ -25,7 +25,7 @@ def _funded(scene: Scene) -> UUID:
     """Have a deal drafted, offered, accepted and charged; workers ask the sandbox for the money."""
     deal_id = _accepted(scene)
     with db.unit_of_work(scene.id):
-        fund.start(money.lock(organization_id=scene.id, deal_id=deal_id), now=clock.now())
+        charge.start(money.lock_for_payment_request(organization_id=scene.id, deal_id=deal_id), now=clock.now())
     until = time.monotonic() + scenes.PATIENCE_S
     while time.monotonic() < until:
         if _is_funded(scene, deal_id):
@@ -39,7 +39,7 @@ def _submitted(scene: Scene) -> UUID:
     deal_id = _funded(scene)
     with db.unit_of_work(scene.id):
         deal = offer.lock(organization_id=scene.id, deal_id=deal_id)
-        submit.hand_in(deal, _SEQ, urls=["https://example.com/made-by-flask-trigger"], now=clock.now())
+        submission.submit_milestone(deal, _SEQ, urls=["https://example.com/made-by-flask-trigger"], now=clock.now())
     return deal_id
 
 
@@ -54,8 +54,8 @@ def _released(scene: Scene) -> UUID:
 def _disputed(scene: Scene) -> UUID:
     deal_id = _submitted(scene)
     with db.unit_of_work(scene.id):
-        deal = money.lock(organization_id=scene.id, deal_id=deal_id)
-        dispute.begin(deal, _SEQ, side=Side.affiliate, words=_WORDS, now=clock.now())
+        deal = money.lock_for_payment_request(organization_id=scene.id, deal_id=deal_id)
+        dispute.open_dispute(deal, _SEQ, side=Side.affiliate, statement=_WORDS, now=clock.now())
     return deal_id
 
 
@@ -82,7 +82,7 @@ def _accepted(scene: Scene) -> UUID:
     }
     with db.unit_of_work(scene.id):
         now = clock.now()
-        deal_id = offer.create(organization_id=scene.id, wanted=DealBody().load(terms), is_test=False, now=now)
+        deal_id = offer.create(organization_id=scene.id, body=DealBody().load(terms), is_test=False, now=now)
         for act in (offer.make_offer, offer.accept):
             act(offer.lock(organization_id=scene.id, deal_id=deal_id), now=now)
     return deal_id

@@ -22,7 +22,7 @@ from models import db, ids
 from models.organization import rehearsals
 from models.organization.rehearsals import Partner
 from pipelines.clicks import clicks
-from pipelines.conversions import accept, refund, review
+from pipelines.conversions import acceptance, refund, review
 from pipelines.organization import tenancy
 from pipelines.payouts import decisions, run
 from pipelines.programs import lifecycle
@@ -47,7 +47,7 @@ def _created(scene: Scene) -> UUID:
 def _refunded(scene: Scene) -> UUID:
     sold = _sell(scene, scenes.seller(scene), is_test=scene.is_for_test)
     with db.unit_of_work(scene.id):
-        refund.apply(
+        refund.refund_by_external_id(
             organization_id=scene.id,
             external_event_id=sold.external_event_id,
             requested_cents=_AMOUNT_CENTS // 4,
@@ -128,9 +128,9 @@ def _sell(scene: Scene, partner: Partner, *, is_test: bool) -> _Sold:
         "currency": "USD",
     }
     with db.unit_of_work(scene.id):
-        receipt = accept.sale(
+        receipt = acceptance.accept_sale(
             organization_id=scene.id,
-            posted=SaleBody().load(sent),
+            body=SaleBody().load(sent),
             is_test=is_test,
             now=clock.now(),
         )
@@ -155,7 +155,7 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
     with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
-        receipt = run.make(organization_id=scene.id, request=_request(affiliate_id), now=clock.now())
+        receipt = run.create(organization_id=scene.id, request=_request(affiliate_id), now=clock.now())
     return receipt.run.id, receipt.payouts[0].payout_id
 
 

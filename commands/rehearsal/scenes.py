@@ -16,7 +16,7 @@ from models import db
 from models.organization import rehearsals
 from models.organization.organizations import Organization
 from models.organization.rehearsals import Partner
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from pipelines.payouts import choose_account
 from schemas.affiliates.affiliate import AffiliateBody
 
@@ -62,9 +62,9 @@ def join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
     name = f"{rehearsals.EMAIL_PREFIX}{secrets.token_hex(6)}"
     sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):
-        joined = joining.create(
+        joined = enrollment.create(
             organization_id=scene.id,
-            wanted=AffiliateBody().load(sent),
+            body=AffiliateBody().load(sent),
             is_test=is_test,
             now=clock.now(),
         )
@@ -76,7 +76,7 @@ def payee(scene: Scene, program_id: UUID) -> UUID:
     affiliate_id = join(scene, program_id, is_test=False)
     with db.any_org_work():
         account = PayoutAccount(Method.Wallet, f"{affiliate_id}@example.com")
-        choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=account)
+        choose_account.any_org_set_for_affiliate(affiliate_id=affiliate_id, account=account)
     return affiliate_id
 
 

@@ -13,7 +13,7 @@ from models.schema import distribution
 from models.schema.distribution import TablePlan
 from models.upkeep.partitions import MonthPartition
 from pipelines import partitions
-from pipelines.partitions import MonthStanding
+from pipelines.partitions import TablePartitions
 
 group = AppGroup("db", help="The database schema.")
 
@@ -62,7 +62,7 @@ def status(as_json: bool) -> None:
 def show_partitions(as_json: bool) -> None:
     """Show the tables that lie in months, partition by partition, and which of this and the next month is missing."""
     with output.every_tenant():
-        found = partitions.standing(now=clock.now())
+        found = partitions.list_tables(now=clock.now())
     output.show(
         [
             {
@@ -97,7 +97,7 @@ def distribute(is_dry: bool, as_json: bool) -> None:
         raise click.ClickException("Nothing was done: this PostgreSQL has no extension citus.")
 
 
-def _tell_partitions(found: Sequence[MonthStanding]) -> None:
+def _tell_partitions(found: Sequence[TablePartitions]) -> None:
     output.table(
         ("partition", "from", "until", "rows, about", "MB"),
         [

@@ -14,8 +14,8 @@ from domain.refused import Refused
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
 from models.jobs.losses import UnfinishedWork
-from pipelines.operating import discarding
-from pipelines.operating.discarding import DiscardedKind, leaves_json, summarize
+from pipelines.operating import discards
+from pipelines.operating.discards import DiscardedKind, loss_json, summarize
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -49,7 +49,7 @@ def describe_leaves(leaves: UnfinishedWork) -> str:
     """Return what a job leaves undone and how to have it done after all, as a line for people."""
     about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
     if leaves.amount_cents is not None and leaves.currency:
-        about.append(wording.money(leaves.amount_cents, leaves.currency))
+        about.append(wording.format_money(leaves.amount_cents, leaves.currency))
     details = f" ({', '.join(about)})" if about else ""
     return f"{leaves.text}{details}. {leaves.remedy}"
 
@@ -57,7 +57,7 @@ def describe_leaves(leaves: UnfinishedWork) -> str:
 def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
     """Discard dead letters by their ids; one that is not dead refuses all."""
     with output.every_tenant():
-        dead = [discarding.any_org_find_dead(job_id) for job_id in dict.fromkeys(job_ids)]
+        dead = [discards.any_org_lock_dead(job_id) for job_id in dict.fromkeys(job_ids)]
         if not dry_run:
             _discard(dead, why)
 
@@ -67,9 +67,7 @@ def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> 
             if job.leaves:
                 click.echo(f"It leaves {describe(job)}")
 
-    documents = [
-        {"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job.leaves)} for job in dead
-    ]
+    documents = [{"would_discard" if dry_run else "discarded": job.id, "leaves": loss_json(job.leaves)} for job in dead]
     output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, person=person)
 
 
@@ -110,11 +108,11 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
 
 
 def _discard(dead: Sequence[JobRow], why: str) -> None:
-    discarding.any_org_discard(dead)
+    discards.any_org_discard(dead)
     for job in dead:
         trail.record(
             "job.discarded",
-            {"why": why, "jobs": [job.id], "job": discarding.audited(job)},
+            {"why": why, "jobs": [job.id], "job": discards.audit_data(job)},
             about=[job.id],
             organization_id=job.organization_id,
         )
@@ -151,7 +149,7 @@ def _show(kinds: Sequence[DiscardedKind]) -> None:
             (
                 kind.name,
                 kind.count,
-                ", ".join(wording.money(s.amount_cents, s.currency) for s in kind.sums),
+                ", ".join(wording.format_money(s.amount_cents, s.currency) for s in kind.sums),
                 kind.leaves,
             )
             for kind in kinds

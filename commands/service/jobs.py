@@ -14,8 +14,8 @@ from domain.jobs import QUEUES
 from domain.refused import Refused
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
-from pipelines.operating import queue_desk
-from pipelines.operating.discarding import leaves_json
+from pipelines.operating import job_queues
+from pipelines.operating.discards import loss_json
 
 _MAX_REASON = 120
 
@@ -29,7 +29,7 @@ group.add_command(losses.accept_loss)
 def queues(as_json: bool) -> None:
     """Show what waits, what is out, what is dead, and how many workers there are, per queue."""
     with output.every_tenant():
-        standing = queue_desk.any_org_standing()
+        standing = job_queues.any_org_list()
     columns = ("queue", "waiting", "retrying", "out", "dead", "oldest_s", "threads", "paused")
     rows = [
         (one.queue, one.waiting, one.retrying, one.out, one.dead, one.oldest_s, one.threads, one.paused_at is not None)
@@ -238,7 +238,7 @@ def _as_json(job: JobRow) -> dict[str, object]:
         "error": job.last_error,
         "error_line": job.error_line,
         "waits_for": job.waits_for,
-        "leaves": leaves_json(job.leaves),
+        "leaves": loss_json(job.leaves),
     }
 
 

@@ -10,8 +10,8 @@ import click
 from adapters import clock
 from commands import output, trail
 from domain.money import currencies
-from domain.payouts import natives
-from domain.payouts.natives import NativeSum
+from domain.payouts import native_sums
+from domain.payouts.native_sums import NativeSum
 from models.restores.transfers import RestoredTransfer
 from pipelines.restores import compare, undo
 
@@ -48,7 +48,7 @@ def assign(
             "reference": reference,
             "affiliateId": str(affiliate_id),
             "payoutId": str(booked.booked_payout_id),
-            "native": natives.to_text(sums),
+            "native": native_sums.to_text(sums),
             "why": why,
         }
         trail.record("restore.assigned", result, about=reference, organization_id=booked.organization_id)
@@ -92,13 +92,13 @@ COMMANDS = (assign, accept, undo_booking)
 
 def _listed_sums(row: RestoredTransfer, usd_cents: int | None) -> tuple[NativeSum, ...] | None:
     """Return what the rail says was earned in which currency; None where it says nothing of this amount."""
-    return natives.from_text(row.native, total_cents=usd_cents or row.amount_cents)
+    return native_sums.from_text(row.native, total_cents=usd_cents or row.amount_cents)
 
 
 def _sums(typed: Sequence[str], cents: int, on: date) -> tuple[NativeSum, ...]:
     """Return the sums that were typed, valued so that they come to `cents` US cents together."""
     if not typed:
-        return natives.in_usd(cents, on=on)
+        return native_sums.usd_sums(cents, on=on)
     pairs = [_amount(one) for one in typed]
     amounts = dict(pairs)
     if len(amounts) < len(pairs):
@@ -108,7 +108,7 @@ def _sums(typed: Sequence[str], cents: int, on: date) -> tuple[NativeSum, ...]:
     usd = amounts.pop("USD", 0)
     if len(amounts) > 1 or usd > cents or (amounts and usd == cents) or (not amounts and usd != cents):
         raise click.UsageError(f"Write at most one currency besides USD; USD alone is {cents}.")
-    parts = [*natives.in_usd(usd, on=on)] if usd else []
+    parts = [*native_sums.usd_sums(usd, on=on)] if usd else []
     for currency, native in amounts.items():
         rate = (Decimal(native).scaleb(-currencies.exponent(currency)) / Decimal(cents - usd).scaleb(-2)).quantize(
             Decimal("1e-12")

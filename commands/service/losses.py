@@ -8,7 +8,7 @@ from commands import output, trail
 from commands.service.discarding import describe_leaves
 from models.jobs import discarded_jobs
 from models.jobs.discarded_jobs import OpenLoss
-from pipelines.operating import discarding
+from pipelines.operating import discards
 
 
 @click.command("losses")
@@ -52,7 +52,7 @@ def accept_loss(*, job_ids: tuple[int, ...], why: str, dry_run: bool, as_json: b
     if not dry_run and not why.strip():
         raise click.UsageError("Missing option '--why': say why, for the audit log.")
     with output.every_tenant():
-        accepted = discarding.any_org_accept_losses(job_ids, why=why, is_dry=dry_run)
+        accepted = discards.any_org_accept_losses(job_ids, why=why, is_dry=dry_run)
         for loss in accepted if not dry_run else ():
             trail.record(
                 "job.loss_accepted",
@@ -80,5 +80,5 @@ def _as_json(loss: OpenLoss) -> dict[str, object]:
         "id": loss.id,
         "organization": str(loss.organization_id),
         "discarded_at": loss.discarded_at.isoformat(),
-        "leaves": discarding.leaves_json(loss.leaves),
+        "leaves": discards.loss_json(loss.leaves),
     }

@@ -16,7 +16,7 @@ from commands import output, trail
 from commands.moments import moment
 from commands.service.backup import progress
 from domain.money import currencies
-from domain.payouts.transfers import BY_HAND, Method
+from domain.payouts.transfers import MANUAL, Method
 from domain.restores import lists
 from domain.restores.charges import ADVICE as ADVICE_ON_CHARGES
 from domain.restores.charges import UnknownCharge
@@ -30,7 +30,7 @@ from pipelines.restores.clean import Cleanness
 #: The clocks of a rail and of the database may differ by this much.
 _MARGIN = timedelta(hours=1)
 _PROGRESS_EVERY = 500
-_METHODS = [*Method, BY_HAND]
+_METHODS = [*Method, MANUAL]
 
 
 @dataclass(slots=True)
@@ -200,10 +200,10 @@ def _compare_method(
     method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: ListingSpan, *, is_dry: bool
 ) -> Tally | None:
     """Compare one method's payments; None where nobody can say what they are."""
-    rail = registry.configured(Method(method)) if method != BY_HAND else None
+    rail = registry.configured(Method(method)) if method != MANUAL else None
     source = "declared" if is_none else "file" if given is not None else "rail"
     if source == "rail" and rail is None:
-        return None if method == BY_HAND else Tally(method, source, failed_because="it is not set up here any more")
+        return None if method == MANUAL else Tally(method, source, failed_because="it is not set up here any more")
     tally = Tally(method, source)
     since = span.restored_to
     if not is_dry:
@@ -246,7 +246,7 @@ def _typed_list(typed: str) -> tuple[str, Path]:
 def _read(path: Path, method: str) -> list[RailTransfer]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:
-            return lists.read(text, method=method)
+            return lists.parse(text, method=method)
     except (OSError, UnicodeDecodeError, lists.UnreadableList) as error:
         raise click.ClickException(f"{path}: {error}. Nothing was changed.") from error
 

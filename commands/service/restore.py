@@ -16,7 +16,7 @@ from commands.moments import moment
 from commands.service import listed_transfers, reconcile
 from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
 from models.upkeep import known_servers
-from pipelines.operating import restored
+from pipelines.operating import restore_release
 from pipelines.restores import clean
 
 group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
@@ -67,7 +67,7 @@ def status(as_json: bool) -> None:
         is_held, server, unsure = (
             not known_servers.is_known(),
             known_servers.read_server_name(),
-            restored.any_org_unsure(),
+            restore_release.any_org_list_waiting(),
         )
         cleanness = clean.any_org_cleanness(restored_to=None)
 
@@ -108,7 +108,7 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
     """
     reconcile.check_past(restored_to)
     with output.every_tenant():
-        released = restored.any_org_release(
+        released = restore_release.any_org_release(
             restored_to=restored_to, is_compared=not without_reconcile, by="flask", now=clock.now()
         )
         result = {

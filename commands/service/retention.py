@@ -7,7 +7,7 @@ from adapters import clock
 from commands import output
 from models.upkeep.expiry import MAX_COUNTED
 from pipelines import retention
-from pipelines.retention import Status
+from pipelines.retention import RetentionStatus
 
 group = AppGroup("retention", help="What is kept for how long.")
 
@@ -30,12 +30,12 @@ def status(as_json: bool) -> None:
 
 
 @group.command("run")
-@click.option("--kind", "only", type=click.Choice(retention.kinds()), multiple=True, help="This kind alone.")
+@click.option("--kind", "only", type=click.Choice(retention.list_kinds()), multiple=True, help="This kind alone.")
 @output.json_option
 def run(only: tuple[str, ...], as_json: bool) -> None:
     """End now what is due, slice by slice, beside the workers."""
     ended = {}
-    for kind in only or retention.kinds():
+    for kind in only or retention.list_kinds():
         ended[kind] = _run_out(kind, is_quiet=as_json)
     output.show(ended, as_json=as_json, person=lambda: click.echo(f"{sum(ended.values())} rows ended"))
 
@@ -43,7 +43,7 @@ def run(only: tuple[str, ...], as_json: bool) -> None:
 def _run_out(kind: str, *, is_quiet: bool) -> int:
     ended = 0
     with output.every_tenant():
-        retention.begin(kind, now=clock.now())
+        retention.stage_start(kind, now=clock.now())
     while True:
         with output.every_tenant():
             of_slice = retention.any_org_slice(kind, now=clock.now())
@@ -54,14 +54,14 @@ def _run_out(kind: str, *, is_quiet: bool) -> int:
             return ended
 
 
-def _document(one: Status) -> dict[str, object]:
+def _document(one: RetentionStatus) -> dict[str, object]:
     run = one.last_run
     return {
         "kind": one.kind,
         "days": one.days,
-        "rows": one.standing.rows,
-        "oldest": one.standing.oldest.isoformat() if one.standing.oldest else None,
-        "due": one.standing.due,
+        "rows": one.counts.rows,
+        "oldest": one.counts.oldest.isoformat() if one.counts.oldest else None,
+        "due": one.counts.due,
         "counted_up_to": MAX_COUNTED,
         "last_run": {
             "started_at": run.started_at.isoformat(),
@@ -73,14 +73,14 @@ def _document(one: Status) -> dict[str, object]:
     }
 
 
-def _line(one: Status) -> tuple[object, ...]:
-    run, oldest = one.last_run, one.standing.oldest
+def _line(one: RetentionStatus) -> tuple[object, ...]:
+    run, oldest = one.last_run, one.counts.oldest
     return (
         one.kind,
         f"{one.days} days" if one.days else "for ever",
-        _number(one.standing.rows),
+        _number(one.counts.rows),
         f"{oldest:%Y-%m-%d}" if oldest else None,
-        _number(one.standing.due),
+        _number(one.counts.due),
         None if run is None else f"{run.finished_at:%Y-%m-%d %H:%M}" if run.finished_at else "goes on",
         run.ended if run else None,
     )

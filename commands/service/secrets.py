@@ -9,8 +9,8 @@ from flask.cli import AppGroup
 import settings
 from commands import output, trail
 from models import db
-from pipelines import resealing
-from pipelines.resealing import SealCount
+from pipelines import key_rotation
+from pipelines.key_rotation import SealCount
 
 group = AppGroup("secrets", help="What SECRET_KEY seals, and its rotation.")
 
@@ -20,7 +20,7 @@ group = AppGroup("secrets", help="What SECRET_KEY seals, and its rotation.")
 def status(as_json: bool) -> None:
     """Count what is sealed with SECRET_KEY, with a former key, and with none that is known."""
     with _told():
-        counts = resealing.status()
+        counts = key_rotation.status()
     output.show(_as_json(counts), as_json=as_json, person=lambda: _tell(counts))
 
 
@@ -33,10 +33,10 @@ def reseal(dry_run: bool, leave_unreadable: bool, as_json: bool) -> None:
     resealed: dict[str, int] = {}
     with _told():
         if not dry_run:
-            resealed = resealing.reseal(leave_unreadable=leave_unreadable, tell=_Progress(is_silent=as_json))
+            resealed = key_rotation.reseal(leave_unreadable=leave_unreadable, on_progress=_Progress(is_silent=as_json))
             with db.any_org_work():
                 trail.record("secrets.resealed", resealed, about="SECRET_KEY")
-        counts = resealing.status()
+        counts = key_rotation.status()
 
     def person() -> None:
         if not dry_run:
@@ -65,7 +65,7 @@ def _told() -> Iterator[None]:
     with output.reaching_the_database():
         try:
             yield
-        except (resealing.UnreadableValues, settings.BadSetting) as error:
+        except (key_rotation.UnreadableValues, settings.BadSetting) as error:
             raise click.ClickException(str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""Whom a payment credits: facts in, a decision with its reasons out. One step of the order per file.
+"""Attribution: the affiliate whom a payment credits. Facts in, a decision with its reasons out.
 
 Source: tracking spec, section 8 "Lead attribution order"; "Attribution method taxonomy"; "Coupon codes".
 """

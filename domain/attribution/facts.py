@@ -1,4 +1,4 @@
-"""What is known of a payment when it is decided whom to credit.
+"""The facts of a payment from which attribution decides whom to credit.
 
 Source: tracking spec, section 8, "Lead attribution order"; "Campaign coupon"; "Attribution method taxonomy".
 """
@@ -10,13 +10,13 @@ from uuid import UUID
 #: The method of a processor's own promotion code. Codes of other gateways have methods of their own.
 PROMOTION_CODE = "coupon"
 
-#: The method of who came through a campaign's checkout door.
+#: The method of a buyer who came through a campaign's checkout door.
 CHECKOUT_DOOR = "checkout_door"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedAffiliate:
-    """An affiliate that something names. `status` is the one at sale time, `email` normalized (None: not asked)."""
+    """An affiliate that something names. `status` is the one at sale time, `email` normalized (None: not loaded)."""
 
     id: UUID
     status: str
@@ -25,9 +25,9 @@ class NamedAffiliate:
 
 @dataclass(frozen=True, slots=True)
 class Coupon:
-    """A redeemed code: whose it is, and whether it wins over what else the payment carries.
+    """A redeemed code, its owner, and whether it wins over everything else that the payment carries.
 
-    `is_revoked`: it was ended here, but the gateway took it all the same.
+    `is_revoked`: it is revoked here, but the gateway accepted it all the same.
     """
 
     owner: NamedAffiliate
@@ -54,9 +54,9 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A lead of the buyer's inbox, in any campaign of the organization: the newest that may credit its affiliate.
+    """The newest lead of the buyer's inbox, in any campaign of the organization, that may credit its affiliate.
 
-    `occurred_at` is aware UTC. `is_after_payment`: the buyer had paid before the lead was made.
+    `occurred_at` is aware UTC. `is_after_payment`: the buyer had paid before the lead was recorded.
     """
 
     id: UUID
@@ -76,11 +76,11 @@ class Signup:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A payment with everything that may credit somebody for it; None is not there.
+    """A payment with everything that may credit an affiliate for it; None: absent.
 
-    `door` is whose checkout door the buyer's email was given at last, within the campaign's cookie window.
-
-    `paid_at` is aware UTC, `buyer_email` normalized, `gateway` the native connection it came through (None: signed).
+    `door` is the affiliate at whose checkout door the buyer's email was last given, within the campaign's cookie
+    window. `paid_at` is aware UTC, `buyer_email` normalized, `gateway` the native connection it came through (None:
+    signed).
     """
 
     paid_at: datetime

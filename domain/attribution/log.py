@@ -1,6 +1,6 @@
-"""Keeps what the steps said as a short list of texts, and tells it to people.
+"""The stored form of the steps' outcomes, a short list of texts, and its translation into sentences.
 
-An entry is a code, and `code:affiliate id` where it is about somebody. Codes never change their meaning.
+An entry is a code, or `code:affiliate id` where an affiliate is concerned. Codes never change their meaning.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain.attribution.order import DECIDED_EARLIER, STEPS
-from domain.attribution.outcome import Matched, Outcome
+from domain.attribution.steps import Outcome, StepMatch
 
 _DECIDED_EARLIER = "An earlier step had decided already."
 
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One step as it is shown: its name, whether it named somebody, a code for machines, a sentence for people."""
+    """One step for display: its name, whether it named an affiliate, a code for machines, a sentence for people."""
 
     step: str
     outcome: str
@@ -24,30 +24,30 @@ class LogLine:
     affiliate_id: UUID | None = None
 
 
-def written(steps: Iterable[Outcome]) -> list[str]:
-    """Return what is stored of the steps' outcomes, in their order."""
-    return [_entry(found.code, _about(found)) for found in steps]
+def serialize(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the entries to store for the steps' outcomes, in their order."""
+    return [_to_entry(outcome.code, _affiliate_id(outcome)) for outcome in outcomes]
 
 
 def read(entries: Sequence[str]) -> list[LogLine]:
     """Return the lines of a stored log."""
-    return [_line(place, *entry.partition(":")) for place, entry in enumerate(entries)]
+    return [_to_line(index, *entry.partition(":")) for index, entry in enumerate(entries)]
 
 
-def _about(found: Outcome) -> UUID | None:
-    return found.affiliate.id if isinstance(found, Matched) else found.affiliate_id
+def _affiliate_id(outcome: Outcome) -> UUID | None:
+    return outcome.affiliate.id if isinstance(outcome, StepMatch) else outcome.affiliate_id
 
 
-def _entry(code: str, affiliate_id: UUID | None) -> str:
+def _to_entry(code: str, affiliate_id: UUID | None) -> str:
     return code if affiliate_id is None else f"{code}:{affiliate_id}"
 
 
-def _line(place: int, code: str, _: str, affiliate: str) -> LogLine:
-    step = STEPS[place]
+def _to_line(index: int, code: str, _: str, affiliate: str) -> LogLine:
+    step = STEPS[index]
     return LogLine(
-        step=step.NAME,
-        outcome="matched" if code in step.MATCHES else "skipped",
+        step=step.name,
+        outcome="matched" if code in step.matches else "skipped",
         code=code,
-        detail=_DECIDED_EARLIER if code == DECIDED_EARLIER else step.SENTENCES[code],
+        detail=_DECIDED_EARLIER if code == DECIDED_EARLIER else (step.matches.get(code) or step.skips[code]),
         affiliate_id=UUID(affiliate) if affiliate else None,
     )

@@ -1,1 +1,1 @@
-"""What a click is and when it earns; attribution parameters, tags, the script's tag."""
+"""Clicks and when they earn; attribution parameters, channel tags, the script's tag."""

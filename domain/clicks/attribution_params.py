@@ -1,4 +1,4 @@
-"""The query parameters that name an affiliate: the service's own, and those an organization adds in front of them.
+"""The query parameters that name an affiliate: the service's defaults, and those an organization puts before them.
 
 Source: tracking spec, "Attribution parameters" and section 8 "Limits".
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 
-#: In order of priority: the first one in an address counts.
+#: In order of priority: of several in one URL the first listed here counts.
 DEFAULTS = (
     "via",
     "ref",
@@ -43,37 +43,37 @@ _PARAM = re.compile(rf"[a-z0-9_-]{{{MIN_PARAM_LENGTH},{MAX_PARAM_LENGTH}}}")
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """An organization's own parameters, as the comma-separated text that is kept; None for none."""
+    """An organization's own parameters as the stored comma-separated text; None for none."""
 
     custom: str | None
 
     @property
     def effective_order(self) -> list[str]:
-        """Return every parameter in the order in which it counts, each once."""
+        """Return every parameter in order of priority, each once."""
         return list(dict.fromkeys([*_entries(self.custom or ""), *DEFAULTS]))
 
     @property
     def printable(self) -> "Params":
-        """Return these without those that cannot be a parameter, to be written into scripts and pages."""
+        """Return these without invalid ones, safe to write into scripts and pages."""
         return Params(",".join(entry for entry in _entries(self.custom or "") if _PARAM.fullmatch(entry)) or None)
 
 
-def settle(sent: str | None) -> str | None:
-    """Return the custom parameters as they are kept: trimmed, each once, in the order sent; None clears them.
+def normalize(text: str | None) -> str | None:
+    """Return the custom parameters as they are stored: trimmed, each once, in the order text; None clears them.
 
     Raises Refused 400: attribution_params_too_long, too_many_attribution_params, invalid_attribution_param (with the
-    list `invalid`), looked for in that order.
+    list `invalid`), checked in that order.
     """
-    if sent is None:
+    if text is None:
         return None
-    if len(sent) > MAX_TOTAL_CHARS:
-        raise _refused("attribution_params_too_long", f"custom takes at most {MAX_TOTAL_CHARS} characters.")
-    entries = _entries(sent)
+    if len(text) > MAX_TOTAL_CHARS:
+        raise _refuse("attribution_params_too_long", f"custom takes at most {MAX_TOTAL_CHARS} characters.")
+    entries = _entries(text)
     if len(entries) > MAX_CUSTOM_ENTRIES:
-        raise _refused("too_many_attribution_params", f"custom takes at most {MAX_CUSTOM_ENTRIES} parameters.")
+        raise _refuse("too_many_attribution_params", f"custom takes at most {MAX_CUSTOM_ENTRIES} parameters.")
     invalid = [entry for entry in entries if not _PARAM.fullmatch(entry)]
     if invalid:
-        raise _refused(
+        raise _refuse(
             "invalid_attribution_param",
             f"A parameter is {MIN_PARAM_LENGTH} to {MAX_PARAM_LENGTH} of a-z, 0-9, underscore and hyphen.",
             invalid=invalid,
@@ -86,5 +86,5 @@ def _entries(text: str) -> list[str]:
     return list(dict.fromkeys(part for part in trimmed if part))
 
 
-def _refused(code: str, message: str, **more: object) -> Refused:
+def _refuse(code: str, message: str, **more: object) -> Refused:
     return Refused(400, code, message, field="custom", **more)

@@ -1,6 +1,6 @@
-"""Where a hosted checkout takes who referred the buyer: a parameter of its address that its gateway tells again.
+"""The URL parameters in which hosted checkouts carry the referring affiliate, which the gateway later reports back.
 
-The script of the brands' pages does the same with the links of a page (api/templates/loader.js).
+The script on the brands' pages does the same with the links of a page (api/templates/loader.js).
 Source: tracking spec, "Attribution method taxonomy" (Checkout door and Link).
 """
 
@@ -16,7 +16,7 @@ _PARAMETERS: Mapping[str, str] = {
     Gateway.LemonSqueezy: "checkout[custom][via]",
     Gateway.ThriveCart: "passthrough[via]",
 }
-#: The parameters in which hosted checkouts take who referred the buyer.
+#: The parameters in which hosted checkouts accept the referring affiliate.
 PARAMETERS = (*_PARAMETERS.values(), "attributes[via]")
 _HOSTS: Mapping[str, Gateway] = {
     "buy.stripe.com": Gateway.Stripe,
@@ -25,21 +25,21 @@ _HOSTS: Mapping[str, Gateway] = {
     "gumroad.com": Gateway.Gumroad,
     "gum.co": Gateway.Gumroad,
 }
-# A payment link drops a reference of other characters and says nothing.
-_STRIPE_TAKES = re.compile(r"[A-Za-z0-9_-]{1,200}")
+# A payment link silently drops a reference with other characters.
+_STRIPE_REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
-def checkout(*, slug: str, destination_url: str, sub_id: str | None, gateways: Sequence[str]) -> str:
-    """Return the address of a checkout that carries a slug, in each way that its gateway may tell it again.
+def checkout_url(*, slug: str, destination_url: str, sub_id: str | None, gateways: Sequence[str]) -> str:
+    """Return the URL of a checkout that carries a slug in every parameter that its gateway may report back.
 
-    A host of a gateway's own says which gateway it is; on any other it may be each of the brand's `gateways`. What the
-    destination says itself stays, but for a `via` of its own. `sub_id` is normalized (`domain.clicks.subid`).
+    A gateway's own host says which gateway it is; any other may belong to any of the brand's `gateways`. Parameters of
+    the destination stay, except its own `via`. `sub_id` is normalized (`domain.clicks.subid`).
     """
-    address = links.landing(slug=slug, destination_url=destination_url, sub_id=sub_id)
+    address = links.landing_url(slug=slug, destination_url=destination_url, sub_id=sub_id)
     parts = urlsplit(address)
-    there = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
-    wanted = _wanted(slug, _gateways_at(parts.hostname or "") or gateways)
-    added = [f"{quote(name, safe='')}={slug}" for name in wanted if name not in there]
+    present = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    names = _parameters_for(slug, _gateways_at(parts.hostname or "") or gateways)
+    added = [f"{quote(name, safe='')}={slug}" for name in names if name not in present]
     return urlunsplit(parts._replace(query="&".join([parts.query, *added])))
 
 
@@ -47,8 +47,8 @@ def _gateways_at(host: str) -> list[str]:
     return [gateway for name, gateway in _HOSTS.items() if host == name or host.endswith(f".{name}")]
 
 
-def _wanted(slug: str, gateways: Sequence[str]) -> Iterator[str]:
+def _parameters_for(slug: str, gateways: Sequence[str]) -> Iterator[str]:
     for gateway in gateways:
-        is_taken = gateway != Gateway.Stripe or _STRIPE_TAKES.fullmatch(slug)
-        if gateway in _PARAMETERS and is_taken:
+        is_accepted = gateway != Gateway.Stripe or _STRIPE_REFERENCE.fullmatch(slug)
+        if gateway in _PARAMETERS and is_accepted:
             yield _PARAMETERS[gateway]

@@ -1,7 +1,7 @@
-"""Which country an address lies in, by a list of networks: arrays of numbers, looked through by halves.
+"""The country of an IP address, by binary search in arrays that are built from a list of networks.
 
-A line is a network in CIDR form, a comma, and an ISO 3166 code of two letters; `#` starts a comment. Where networks lie
-in one another the narrowest counts, in any order of lines. ZZ says that nothing is known of a network.
+A line is a network in CIDR form, a comma, and an ISO 3166 code of two letters; `#` starts a comment. Of nested networks
+the narrowest counts, whatever the order of the lines. ZZ marks a network of unknown country.
 """
 
 import socket
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _UNKNOWN = "ZZ"
-# The codes that ISO assigned, and XK, by which everybody knows Kosovo. The first stands for what is not known.
+# The codes that ISO assigned, and XK, in common use for Kosovo. The first means unknown.
 _CODES = f"""{_UNKNOWN}
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD
 CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF
@@ -29,7 +29,7 @@ _Network = tuple[int, int, int]  # IP version, first address, bits of the prefix
 
 
 class BadCountries(ValueError):
-    """A list that cannot be used; the message names the line (1 is the first) and what is wrong there."""
+    """The list is invalid; the message names the line (1 is the first) and its fault."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line} {why}")
@@ -37,9 +37,9 @@ class BadCountries(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
-    """Where the spans of one country each begin, in order: the upper and the lower 64 bits of their first address.
+    """Sorted spans of addresses, each of one country, by the upper and the lower 64 bits of their first address.
 
-    Addresses of IPv4 have no lower half. A span goes on until the next begins.
+    IPv4 addresses have no lower half. A span extends to the start of the next.
     """
 
     highs: "array[int]"
@@ -47,7 +47,7 @@ class _Spans:
     places: "array[int]"
 
     def place(self, number: int) -> int:
-        """Return which of the codes an address has; 0 where none is known."""
+        """Return the index in _CODES of an address's country; 0 where it is unknown."""
         high = number if self.lows is None else number >> 64
         at = bisect_right(self.highs, high)
         if self.lows is not None and at and self.highs[at - 1] == high:
@@ -57,13 +57,13 @@ class _Spans:
 
 @dataclass(frozen=True, slots=True)
 class CountryMap:
-    """The countries of networks. `spans` and `size_bytes` are what it holds, by which its operator judges it."""
+    """The countries of networks. `spans` and `size_bytes` describe the loaded list to the operator."""
 
     v4: _Spans
     v6: _Spans
 
     def country(self, ip: str) -> str | None:
-        """Return the code of the country that an address lies in; None when that is not known, or it is no address."""
+        """Return the country code of an address; None if it is unknown or the address is invalid."""
         number = _number(ip)
         if number is None:
             return None
@@ -73,44 +73,44 @@ class CountryMap:
 
     @property
     def spans(self) -> dict[int, int]:
-        """How many spans there are of each IP version."""
+        """The number of spans of each IP version."""
         return {4: len(self.v4.places), 6: len(self.v6.places)}
 
     @property
     def countries(self) -> int:
-        """How many countries occur."""
+        """The number of countries in the list."""
         return len((set(self.v4.places) | set(self.v6.places)) - {0})
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the arrays take."""
-        held = (self.v4.highs, self.v4.places, self.v6.highs, self.v6.lows, self.v6.places)
-        return sum(len(one) * one.itemsize for one in held if one is not None)
+        """The memory that the arrays take."""
+        arrays = (self.v4.highs, self.v4.places, self.v6.highs, self.v6.lows, self.v6.places)
+        return sum(len(numbers) * numbers.itemsize for numbers in arrays if numbers is not None)
 
 
 def parse(lines: Iterable[str]) -> CountryMap:
-    """Return the countries of a list. Raises BadCountries with the first line that is wrong.
+    """Return the countries of a list. Raises BadCountries for the first invalid line.
 
-    That is a line without a network or without a code that is assigned, and a network that has two countries.
+    Invalid is a line without a network or without an assigned code, and a network that has two countries.
     """
-    found: dict[int, list[int]] = {4: [], 6: []}
-    for line, written in enumerate(lines, start=1):
-        said = written.partition("#")[0].replace('"', "").strip()
-        if not said:
+    networks: dict[int, list[int]] = {4: [], 6: []}
+    for line, raw in enumerate(lines, start=1):
+        text = raw.partition("#")[0].replace('"', "").strip()
+        if not text:
             continue
-        network, _, code = said.partition(",")
+        network, _, code = text.partition(",")
         place = _PLACES.get(code.strip().upper())
         if place is None:
             raise BadCountries(
-                line, f"is {said[:60]!r}, without an ISO 3166 code of two letters such as 192.0.2.0/24,DE"
+                line, f"is {text[:60]!r}, without an ISO 3166 code of two letters such as 192.0.2.0/24,DE"
             )
-        version, first, prefix = _network(line, network.strip())
-        found[version].append(_packed(first, prefix, place, line))
-    return CountryMap(v4=_flat(found[4], bits=32), v6=_flat(found[6], bits=128))
+        version, first, prefix = _parse_network(line, network.strip())
+        networks[version].append(_pack(first, prefix, place, line))
+    return CountryMap(v4=_flatten(networks[4], bits=32), v6=_flatten(networks[6], bits=128))
 
 
 def _number(ip: str) -> tuple[int, int] | None:
-    """Return version and number of an address; None for what is none."""
+    """Return version and number of an address; None for an invalid one."""
     family = socket.AF_INET6 if ":" in ip else socket.AF_INET
     try:
         value = int.from_bytes(socket.inet_pton(family, ip), "big")
@@ -121,20 +121,20 @@ def _number(ip: str) -> tuple[int, int] | None:
     return (6 if family == socket.AF_INET6 else 4), value
 
 
-def _network(line: int, written: str) -> _Network:
-    address, slash, bits = written.partition("/")
+def _parse_network(line: int, text: str) -> _Network:
+    address, slash, bits = text.partition("/")
     number = _number(address)
     full = 128 if ":" in address else 32
     prefix = int(bits) if bits.isascii() and bits.isdigit() and len(bits) <= 3 else full if not slash else -1
     if number is None or not 0 <= prefix <= full:
-        raise BadCountries(line, f"is {written[:60]!r}, no network such as 192.0.2.0/24 or 2001:db8::/32")
+        raise BadCountries(line, f"is {text[:60]!r}, not a network such as 192.0.2.0/24 or 2001:db8::/32")
     version, first = number
     if version == 4 and full == 128:
         prefix -= 96
         if prefix < 0:
-            raise BadCountries(line, f"is {written[:60]!r}, wider than the addresses of IPv4")
+            raise BadCountries(line, f"is {text[:60]!r}, wider than all IPv4 addresses")
     if first & _host_mask(version, prefix):
-        raise BadCountries(line, f"is {written[:60]!r}, an address inside of that network and not its first")
+        raise BadCountries(line, f"is {text[:60]!r}, an address inside that network and not its first")
     return version, first, prefix
 
 
@@ -142,45 +142,45 @@ def _host_mask(version: int, prefix: int) -> int:
     return (1 << ((32 if version == 4 else 128) - prefix)) - 1
 
 
-# A network is one number while it is sorted, the outer before those in it: a million of them then take tens of MB.
-def _packed(first: int, prefix: int, place: int, line: int) -> int:
+# For sorting, a network is packed into one number that sorts after its outer networks: a million take tens of MB.
+def _pack(first: int, prefix: int, place: int, line: int) -> int:
     return ((first << 8 | prefix) << 40 | line) << 8 | place
 
 
-def _unpacked(packed: int) -> tuple[int, int, int, int]:
+def _unpack(packed: int) -> tuple[int, int, int, int]:
     network = packed >> 48
     return network >> 8, network & 0xFF, packed & 0xFF, packed >> 8 & ((1 << 40) - 1)
 
 
-def _flat(found: list[int], *, bits: int) -> _Spans:
-    """Return networks that lie in one another as spans beside one another. Raises BadCountries."""
-    found.sort()
-    built, open_ones = _Building(bits), [((1 << bits), 0)]  # where an open network ends, and its country
-    before = (-1, -1, 0, 0)
-    for packed in found:
-        first, prefix, place, line = _unpacked(packed)
-        if (first, prefix) == before[:2]:
-            if place != before[2]:
+def _flatten(networks: list[int], *, bits: int) -> _Spans:
+    """Return nested networks as adjacent spans. Raises BadCountries."""
+    networks.sort()
+    builder, open_networks = _SpanBuilder(bits), [((1 << bits), 0)]  # the end of an open network, and its country
+    previous = (-1, -1, 0, 0)
+    for packed in networks:
+        first, prefix, place, line = _unpack(packed)
+        if (first, prefix) == previous[:2]:
+            if place != previous[2]:
                 raise BadCountries(
-                    line, f"has {_CODES[place]}, and line {before[3]} {_CODES[before[2]]} for its network"
+                    line, f"has {_CODES[place]}, and line {previous[3]} {_CODES[previous[2]]} for its network"
                 )
             continue
-        before = (first, prefix, place, line)
-        _close(open_ones, built, until=first)
-        built.begin(first, place)
-        open_ones.append((first + (1 << (bits - prefix)), place))
-    _close(open_ones, built, until=1 << bits)
-    return built.spans()
+        previous = (first, prefix, place, line)
+        _close(open_networks, builder, until=first)
+        builder.begin(first, place)
+        open_networks.append((first + (1 << (bits - prefix)), place))
+    _close(open_networks, builder, until=1 << bits)
+    return builder.spans()
 
 
-def _close(open_ones: list[tuple[int, int]], built: "_Building", *, until: int) -> None:
-    while len(open_ones) > 1 and open_ones[-1][0] <= until:
-        end, _ = open_ones.pop()
-        built.begin(end, open_ones[-1][1])
+def _close(open_networks: list[tuple[int, int]], builder: "_SpanBuilder", *, until: int) -> None:
+    while len(open_networks) > 1 and open_networks[-1][0] <= until:
+        end, _ = open_networks.pop()
+        builder.begin(end, open_networks[-1][1])
 
 
-class _Building:
-    """Spans as they are made, from the lowest address on."""
+class _SpanBuilder:
+    """Collects spans from the lowest address upwards."""
 
     def __init__(self, bits: int) -> None:
         self._end = 1 << bits
@@ -190,7 +190,7 @@ class _Building:
         self._last = -1
 
     def begin(self, first: int, place: int) -> None:
-        """Let an address and those after it have a country, in place of one that begins there too."""
+        """Start a span at an address; it replaces one that starts at the same address."""
         if first == self._end:
             return
         if first == self._last:
@@ -205,5 +205,5 @@ class _Building:
         self._last = first
 
     def spans(self) -> _Spans:
-        """Return what was made."""
+        """Return the collected spans."""
         return _Spans(self._highs, self._lows, self._places)

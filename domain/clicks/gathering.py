@@ -1,9 +1,8 @@
-"""How paid clicks are gathered: one conversion per campaign, affiliate, channel tag and hour, and when it takes more.
+"""The aggregation of paid clicks: one conversion per campaign, affiliate, channel tag and hour.
 
-A fee that changed within the hour gets a row of its own, which says so in its external id; a row keeps its fee and its
-currency for life. A row that was decided against, denied or invalidated or refunded by the brand, takes no more, and
-nothing starts anew beside it: what comes later that hour is recorded and does not earn. One that is paid has a
-successor for the clicks that come late.
+A row keeps its fee and its currency for life: a fee that changes within the hour starts a new row, with the fee in its
+external id. A row that the brand denied, invalidated or refunded takes no more clicks and gets no successor: later
+clicks of that hour are recorded and do not earn. A paid row gets a successor for late clicks.
 Source: core spec, "Conversion"; tracking spec, attribution method cpc_aggregation.
 """
 
@@ -20,13 +19,13 @@ from domain.statuses import UNPAID, ConversionStatus
 SOURCE = "cpc"
 METHOD = "cpc_aggregation"
 
-# An hour may be paid every few minutes. All of their names are looked for at once where its first row takes no more.
-_MOST_SUCCESSORS = 24
+# An hour may be paid every few minutes. All successors are looked up at once where the first row takes no more clicks.
+_MAX_SUCCESSORS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class HourRow:
-    """A row that gathers clicks, as it stands: `value` is the fee of each in major units, cents are minor units."""
+    """The current state of a row of clicks: `value` is the fee of each in major units, cents are minor units."""
 
     id: UUID
     external_event_id: str
@@ -38,20 +37,20 @@ class HourRow:
 
 
 def external_id(*, program_id: str, affiliate_id: str, at: datetime, sub_id: str | None) -> str:
-    """Return what the row of an hour (UTC) is known by: `cpc:{program}:{affiliate}:{YYYYMMDDHH}[:subId]`."""
+    """Return the external id of the row of an hour (UTC): `cpc:{program}:{affiliate}:{YYYYMMDDHH}[:subId]`."""
     parts = [SOURCE, program_id, affiliate_id, at.astimezone(UTC).strftime("%Y%m%d%H")]
     return ":".join([*parts, sub_id] if sub_id else parts)
 
 
 def held_id(click_id: str) -> str:
-    """Return what the quarantined row of one click is known by."""
+    """Return the external id of the quarantined row of one click."""
     return f"cpc-held:{click_id}"
 
 
 def candidates(base: str, fee: Fee) -> tuple[str, ...]:
-    """Return the external ids under which clicks of this fee may be gathered, in their order."""
+    """Return the external ids of the rows that may take clicks of this fee, in order."""
     own = f"{base}@{fee.cents}{fee.currency}"
-    return (base, own, *(f"{own}+{number}" for number in range(2, _MOST_SUCCESSORS + 1)))
+    return (base, own, *(f"{own}+{number}" for number in range(2, _MAX_SUCCESSORS + 1)))
 
 
 def place(base: str, reward: Reward, rows: Mapping[str, HourRow]) -> tuple[str, HourRow | None] | None:

@@ -1,7 +1,7 @@
-"""What clicks are judged by: what their visitor and their network did shortly before, in the database or in the batch.
+"""The recent clicks of a click's visitor and network, from the database or the batch, by which it is scored.
 
-Clicks come in any order. One is a duplicate when its visitor clicked on the same link less than an hour away from it,
-before or after: whichever is written second never earns. Source: core spec, "Click and lead fraud review".
+Clicks arrive in any order. A click is a duplicate if its visitor clicked on the same link within an hour before or
+after it: the one written second never earns. Source: core spec, "Click and lead fraud review".
 """
 
 from collections import defaultdict
@@ -12,29 +12,29 @@ from domain.clicks.raw_click import RawClick
 from domain.fraud import ClickFacts
 from domain.fraud.rules import MAX_NETWORK_CLICKS_PER_HOUR
 
-#: A second click of a visitor on one link within this is a duplicate; bursts of a network are counted over it too.
+#: A second click of a visitor on one link within this time is a duplicate; also the window of a network's burst.
 WINDOW = timedelta(hours=1)
-#: The links of an affiliate that a device used are counted over this.
+#: The window in which the links of an affiliate that one device used are counted.
 DEVICE_WINDOW = timedelta(days=1)
-#: More clicks of a network on one link than these need not be looked up: the rule holds already.
-ENOUGH = MAX_NETWORK_CLICKS_PER_HOUR + 1
+#: The limit of a network's clicks on one link that are looked up: with this many the rule holds already.
+MAX_COUNTED_CLICKS = MAX_NETWORK_CLICKS_PER_HOUR + 1
 _MILLISECOND = timedelta(milliseconds=1)
 
 
 class _Span:
-    """When a visitor was on a link, as far as that is near the clicks to come."""
+    """The first and the last time of a visitor on a link, as far as they are near the clicks of the batch."""
 
     __slots__ = ("first", "last")
 
     def __init__(self, first: datetime, last: datetime) -> None:
         self.first, self.last = first, last
 
-    def is_near(self, moment: datetime) -> bool:
-        return self.first - WINDOW < moment < self.last + WINDOW
+    def is_near(self, at: datetime) -> bool:
+        return self.first - WINDOW < at < self.last + WINDOW
 
 
 class _Visitor:
-    """When a visitor was last seen, the links by program and slug, and the slugs by affiliate."""
+    """A visitor's last visit, the links by program and slug, and the slugs by affiliate."""
 
     __slots__ = ("last_at", "links", "slugs")
 
@@ -44,7 +44,7 @@ class _Visitor:
         self.slugs: dict[str, set[str]] = {}
 
     def add(self, program_id: str, affiliate_id: str, slug: str, near: tuple[datetime, datetime] | None) -> int:
-        """Take in a link, and when it was near; return how many links of that affiliate that makes."""
+        """Add a visit to a link, with its times if near; return the number of that affiliate's links visited."""
         if near is not None:
             span = self.links.get((program_id, slug))
             if span is None:
@@ -60,7 +60,7 @@ class _Visitor:
 
 
 class ClickHistory:
-    """What happened before each click. Texts are those of `RawClick`; moments are aware."""
+    """What happened before each click. Texts are those of `RawClick`; times are aware."""
 
     def __init__(self) -> None:
         self._visitors: dict[str, _Visitor] = {}
@@ -77,32 +77,33 @@ class ClickHistory:
         near_first: datetime | None,
         near_last: datetime | None,
     ) -> None:
-        """Take in a visitor's clicks on a link: when the last was, and from when to when they were within WINDOW of the
-        clicks to come. Without that limit a click written late would be a duplicate of two that are far from it.
+        """Add a visitor's clicks on a link: the time of the last, and the first and last within WINDOW of the batch.
+
+        Without that limit a click written late would be a duplicate of two that are far from it.
         """
-        known = self._visitors.get(visitor)
-        if known is None:
-            known = self._visitors[visitor] = _Visitor(last_at)
-        known.last_at = max(known.last_at, last_at)
+        entry = self._visitors.get(visitor)
+        if entry is None:
+            entry = self._visitors[visitor] = _Visitor(last_at)
+        entry.last_at = max(entry.last_at, last_at)
         near = None if near_first is None or near_last is None else (near_first, near_last)
-        known.add(program_id, affiliate_id, slug, near)
+        entry.add(program_id, affiliate_id, slug, near)
 
-    def add_network(self, *, network: str, program_id: str, slug: str, moments: Iterable[datetime]) -> None:
-        """Take in when a network clicked on a link."""
-        self._networks[network, program_id, slug] += moments
+    def add_network(self, *, network: str, program_id: str, slug: str, times: Iterable[datetime]) -> None:
+        """Add the times of a network's clicks on a link."""
+        self._networks[network, program_id, slug] += times
 
-    def facts(self, click: RawClick, at: datetime) -> tuple[ClickFacts, bool]:
-        """Return what a click is judged by and whether it is a duplicate, and take it in. Ask in the order of time."""
-        is_duplicate, ms_since_last, device_links = self._visit(click, at)
-        moments = self._networks[click.network, click.program_id, click.slug]
-        moments.append(at)
+    def add_click(self, click: RawClick, at: datetime) -> tuple[ClickFacts, bool]:
+        """Add a click; return the facts for its score and whether it is a duplicate. Call in the order of time."""
+        is_duplicate, ms_since_last, device_links = self._add_visit(click, at)
+        times = self._networks[click.network, click.program_id, click.slug]
+        times.append(at)
         facts = ClickFacts(
             agent=click.agent,
             is_bot=click.is_bot,
             is_from_data_centre=click.is_data_centre,
             referrer_host=click.referrer_host,
             query_names=frozenset(click.query_names),
-            network_clicks=1 if len(moments) == 1 else _near(moments, at),
+            network_clicks=1 if len(times) == 1 else _count_near(times, at),
             device_links=device_links,
             ms_since_last=ms_since_last,
             languages=click.languages,
@@ -110,24 +111,26 @@ class ClickHistory:
         )
         return facts, is_duplicate
 
-    def concerns(self, click: RawClick) -> bool:
-        """Say whether anything is known of a click's visitor, or of its network on its link."""
+    def has_seen(self, click: RawClick) -> bool:
+        """Return whether the history has a click's visitor, or its network on its link."""
         return click.visitor in self._visitors or (click.network, click.program_id, click.slug) in self._networks
 
-    def revised(self, click: RawClick, at: datetime, known: ClickFacts, is_duplicate: bool) -> tuple[ClickFacts, bool]:
-        """Return `facts` that another history says of a click, with what is known here on top.
+    def update_facts(
+        self, click: RawClick, at: datetime, facts: ClickFacts, is_duplicate: bool
+    ) -> tuple[ClickFacts, bool]:
+        """Return the facts that a history of the batch alone gave of a click, updated by this history.
 
-        That other history was of nothing but the batch, and this one is of nothing in it. Ask in the order of time.
+        This history must contain no click of the batch. Call in the order of time.
         """
-        before = _near(self._networks.get((click.network, click.program_id, click.slug), ()), at)
-        known = known._replace(network_clicks=known.network_clicks + before)
+        earlier = _count_near(self._networks.get((click.network, click.program_id, click.slug), ()), at)
+        facts = facts._replace(network_clicks=facts.network_clicks + earlier)
         if click.visitor not in self._visitors:
-            return known, is_duplicate
-        is_duplicate, ms_since_last, device_links = self._visit(click, at)
-        return known._replace(ms_since_last=ms_since_last, device_links=device_links), is_duplicate
+            return facts, is_duplicate
+        is_duplicate, ms_since_last, device_links = self._add_visit(click, at)
+        return facts._replace(ms_since_last=ms_since_last, device_links=device_links), is_duplicate
 
-    def _visit(self, click: RawClick, at: datetime) -> tuple[bool, int | None, int]:
-        """Take in a visit; return whether it is a duplicate, the milliseconds since the last, its device's links."""
+    def _add_visit(self, click: RawClick, at: datetime) -> tuple[bool, int | None, int]:
+        """Add a visit; return whether it is a duplicate, the milliseconds since the last, its device's links."""
         visitor = self._visitors.get(click.visitor)
         is_duplicate, ms_since_last = False, None
         if visitor is None:
@@ -141,5 +144,5 @@ class ClickHistory:
         return is_duplicate, ms_since_last, visitor.add(click.program_id, click.affiliate_id, click.slug, (at, at))
 
 
-def _near(moments: Iterable[datetime], at: datetime) -> int:
-    return sum(at - WINDOW < moment < at + WINDOW for moment in moments)
+def _count_near(times: Iterable[datetime], at: datetime) -> int:
+    return sum(at - WINDOW < time < at + WINDOW for time in times)

@@ -1,4 +1,4 @@
-"""The lines of HTML that a brand puts on its pages, so that they load our script.
+"""The HTML that a brand puts on its pages to load our script.
 
 Source: tracking spec, "Install snippet".
 """
@@ -11,7 +11,7 @@ PIXEL_PATH = "/api/v1/r/c.gif"
 
 
 def host(*, tracking_domain: str | None, is_verified: bool, base_url: str) -> str:
-    """Return where the script comes from: the brand's own tracking domain once it is verified, else `base_url`."""
+    """Return the origin of the script: the brand's own tracking domain once it is verified, else `base_url`."""
     return f"https://{tracking_domain}" if tracking_domain and is_verified else base_url
 
 
@@ -23,7 +23,7 @@ def render(
     custom_params: str | None,
     pixel_key: str | None,
 ) -> str:
-    """Return the tag with an image for browsers without scripts. `custom_params` is comma-separated and checked."""
+    """Return the script tag and an image for browsers without scripts. `custom_params` is comma-separated and valid."""
     attributes: dict[str, str | None] = {
         "src": f"{script_host}{SCRIPT_PATH}",
         "data-program-id": program_id,
@@ -32,8 +32,8 @@ def render(
         "data-custom-params": custom_params,
     }
     image = {"src": f"{script_host}{PIXEL_PATH}?programId={program_id}", "width": "1", "height": "1", "alt": ""}
-    return f"<script async {_written(attributes)}></script>\n<noscript><img {_written(image)}></noscript>"
+    return f"<script async {_to_html(attributes)}></script>\n<noscript><img {_to_html(image)}></noscript>"
 
 
-def _written(attributes: Mapping[str, str | None]) -> str:
+def _to_html(attributes: Mapping[str, str | None]) -> str:
     return " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items() if value is not None)

@@ -1,4 +1,4 @@
-"""Is a program's tag on a brand's page, and does it work? Decides, from what was read of the page and what came since.
+"""Whether a program's tag is on a brand's page and works, by the page's HTML and the traffic since.
 
 Pure. Source of the tag: tracking spec, "Install snippet".
 """
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from domain.clicks.tags import FoundTag
+from domain.clicks.tags import LoaderTag
 
 
 class TagFinding(StrEnum):
-    """What a page was found to carry. Of several tags the worst counts, since whichever runs first is the one."""
+    """The result of a check of a page. If it has several tags the worst counts, since any may run first."""
 
-    #: The program's tag, as it is handed out now.
+    #: The program's tag in its current form.
     Newest = "Newest"
-    #: The program's tag, from another address or with other parameters than it would be handed out with now.
+    #: The program's tag, from another address or with other parameters than in its current form.
     Older = "Older"
     #: A tag that names another program, or none.
     OtherProgram = "OtherProgram"
@@ -24,8 +24,8 @@ class TagFinding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOutTag:
-    """What matters of the tag as a program's brand is given it now; `custom_params` empty: none."""
+class CurrentTag:
+    """The parts that are compared of a program's tag in its current form; `custom_params` empty: none."""
 
     script_host: str
     program_id: str
@@ -33,8 +33,8 @@ class HandedOutTag:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTraffic:
-    """When the script ran last on a page of the program, and when its last click and conversion came."""
+class LastTraffic:
+    """The times of the program's last script run on a page, last click and last conversion."""
 
     script_seen_at: datetime | None
     last_click_at: datetime | None
@@ -42,8 +42,8 @@ class SeenTraffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Lights:
-    """The four steps of an installation, each seen or waited for."""
+class InstallationSteps:
+    """The four steps of an installation, each done or awaited."""
 
     tag_is_there: bool
     tag_is_newest: bool
@@ -51,26 +51,26 @@ class Lights:
     has_converted: bool
 
 
-def judge(tags: Sequence[FoundTag], handed_out: HandedOutTag) -> TagFinding:
-    """Say what a page carries, by the tags that were found in its HTML."""
+def check_tags(tags: Sequence[LoaderTag], current: CurrentTag) -> TagFinding:
+    """Return the finding for a page by the tags in its HTML."""
     if not tags:
         return TagFinding.NoTag
-    if any(tag.program_id != handed_out.program_id for tag in tags):
+    if any(tag.program_id != current.program_id for tag in tags):
         return TagFinding.OtherProgram
-    wanted = (handed_out.script_host.lower(), handed_out.custom_params)
-    is_newest = all((tag.origin, tag.custom_params) == wanted for tag in tags)
+    expected = (current.script_host.lower(), current.custom_params)
+    is_newest = all((tag.origin, tag.custom_params) == expected for tag in tags)
     return TagFinding.Newest if is_newest else TagFinding.Older
 
 
-def lights(finding: TagFinding | None, seen: SeenTraffic) -> Lights:
-    """Return which lights are on; `finding` is that of the last check, None where no page was checked.
+def find_steps(finding: TagFinding | None, seen: LastTraffic) -> InstallationSteps:
+    """Return which steps are done; `finding` is that of the last check, None where no page was checked.
 
-    A script that ran is a tag of this program, also one that no HTML shows since another script brought it; but where
-    a page was found to carry a wrong tag, that has to be mended first.
+    A script that ran counts as a tag of this program even if no HTML shows it, since another script may load it; but a
+    wrong tag on a checked page must be corrected first.
     """
     has_run = seen.script_seen_at is not None
     has_wrong_tag = finding in (TagFinding.Older, TagFinding.OtherProgram)
-    return Lights(
+    return InstallationSteps(
         tag_is_there=has_run or finding in (TagFinding.Newest, TagFinding.Older, TagFinding.OtherProgram),
         tag_is_newest=finding == TagFinding.Newest or (has_run and not has_wrong_tag),
         was_visited=has_run or seen.last_click_at is not None,

@@ -1,6 +1,6 @@
-"""A click on its way from the web process that saw it to the database: what is known of it.
+"""The record of a click on its way from the web process to the database.
 
-Of the visitor's address only keyed hashes travel. Source: tracking spec, "Public click endpoint".
+It contains the visitor's address only as keyed hashes. Source: tracking spec, "Public click endpoint".
 """
 
 import functools
@@ -18,11 +18,11 @@ _MAX_LANGUAGE_CHARS = 35
 
 
 class RawClick(NamedTuple):
-    """A visit as the edge saw it, nothing judged yet. Ids are texts, `occurred_at` is ISO 8601 in UTC.
+    """A visit as the edge received it, not yet scored. Ids are texts, `occurred_at` is ISO 8601 in UTC.
 
     `visitor` is a keyed hash (hex) of address and agent, `network` one of the address's IPv4 /24 or IPv6 /48.
-    `query_names` are the parameters of the page that the visitor landed on, `visitor_id` is what its script calls them.
-    `country` is the address's, an ISO 3166 code; None where no file says it.
+    `query_names` are the parameters of the landing page, `visitor_id` is the script's id of the visitor. `country` is
+    the ISO 3166 code of the address; None without a file of networks.
     """
 
     id: str
@@ -44,32 +44,32 @@ class RawClick(NamedTuple):
     country: str | None = None
 
 
-def query_names(url: str) -> tuple[str, ...]:
-    """Return the names of an address's parameters, each once, at most 50; nothing if the address cannot be read."""
+def query_names_from_url(url: str) -> tuple[str, ...]:
+    """Return the names of a URL's parameters, each once, at most 50; nothing for an invalid URL."""
     names = (name[:_MAX_NAME_CHARS] for name in links.query_names(url))
     return tuple(dict.fromkeys(name for name in names if name and name.isprintable()))[:MAX_QUERY_NAMES]
 
 
-def host(url: str) -> str | None:
-    """Return the host of an address in lower case; None for what has none."""
+def host_from_url(url: str) -> str | None:
+    """Return the host of a URL in lower case; None where it has none."""
     try:
-        found = urlsplit(url).hostname
+        name = urlsplit(url).hostname
     except ValueError:
         return None
-    return found[:_MAX_HOST_CHARS] if found and found.isprintable() else None
+    return name[:_MAX_HOST_CHARS] if name and name.isprintable() else None
 
 
-@functools.lru_cache(maxsize=256)  # browsers of one country send one of a few
-def languages(accepted: str) -> tuple[str, ...]:
+@functools.lru_cache(maxsize=256)  # most browsers of one country send the same few headers
+def languages_from_header(accepted: str) -> tuple[str, ...]:
     """Return the language tags of an Accept-Language header in the order sent, at most 20."""
     tags = (part.partition(";")[0].strip() for part in accepted.split(","))
     return tuple(tag for tag in tags if _is_language(tag))[:_MAX_LANGUAGES]
 
 
-def agent(sent: str) -> str:
-    """Return a User-Agent header as it is kept: printable, at most 512 characters."""
-    kept = sent[:MAX_AGENT_CHARS]
-    return kept if kept.isprintable() else "".join(one for one in kept if one.isprintable())
+def agent_from_header(header: str) -> str:
+    """Return a User-Agent header as it is stored: printable, at most 512 characters."""
+    text = header[:MAX_AGENT_CHARS]
+    return text if text.isprintable() else "".join(character for character in text if character.isprintable())
 
 
 def _is_language(tag: str) -> bool:

@@ -1,7 +1,7 @@
-"""Chooses the rate of a sale and prices the sale by it.
+"""The rate of a sale, and its commission at that rate.
 
 Source: tracking spec, "Server-to-server sale body" (precedence), and core spec, "Program fields accepted on create or
-update" (Percentage and Fixed). Whether the sale earns at all is decided in `recurring`.
+update" (Percentage and Fixed). `recurring` decides whether the sale earns at all.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class RevenueTier:
 
 @dataclass(frozen=True, slots=True)
 class CommissionRate:
-    """The rate that was chosen, and the level it came from: affiliate, coupon, group, tier or program."""
+    """The chosen rate, and the level it comes from: affiliate, coupon, group, tier or program."""
 
     type: CommissionType
     value: Decimal
@@ -44,13 +44,13 @@ class CommissionRate:
 
 @dataclass(frozen=True, slots=True)
 class RateFacts:
-    """All that a rate is chosen from, as it stands before this sale.
+    """All levels from which a rate is chosen, in their state before this sale.
 
-    A level without both its type and its value (None) is silent. `coupon` is the own rate of the code that credits the
-    sale. `tiers` may come in any order and hold the program's whole list.
+    A level without a type or a value (None) has no rate. `coupon` is the own rate of the code that credits the sale.
+    `tiers` is the program's whole list in any order.
     Units: `tier_revenue_cents` is the affiliate's lifetime net referred revenue in the program, in home-currency
-    minor units and parts of them. `per_usd` holds the newest rates of the home currency and of the tiers' own, as far
-    as there are any; it may be empty while all of them are the home currency.
+    minor units and fractions of them. `per_usd` has the newest available rates of the home currency and of the tiers'
+    currencies; it may be empty while all of them are the home currency.
     """
 
     custom_type: CommissionType | None
@@ -71,8 +71,8 @@ def choose_rate(facts: RateFacts) -> CommissionRate:
 
     The affiliate's override, else that of the code that credits the sale, else the partner group's rate, else the
     performance tier's, else the program's default.
-    An explicit 0 is a rate and stops the search. Of the tiers that were reached, the highest one counts; a tier in a
-    currency without a rate is never reached: nobody is paid by a threshold that nobody can value.
+    An explicit 0 is a rate and stops the search. Of the reached tiers the highest counts; a tier in a currency without
+    an exchange rate is never reached, since its threshold has no value.
     Source: tracking spec, "Server-to-server sale body", commission rules.
     """
     if facts.custom_type is not None and facts.custom_value is not None:
@@ -81,7 +81,7 @@ def choose_rate(facts: RateFacts) -> CommissionRate:
         return facts.coupon
     if facts.group_type is not None and facts.group_value is not None:
         return CommissionRate(type=facts.group_type, value=facts.group_value, source="group")
-    tier = reached_tier(facts)
+    tier = find_reached_tier(facts)
     if tier is not None:
         return CommissionRate(type=tier.type, value=tier.value, source="tier")
     return CommissionRate(type=facts.default_type, value=facts.default_value, source="program")
@@ -100,19 +100,19 @@ def price(*, rate: CommissionRate, amount_cents: int, currency: str) -> int:
     return money.major_to_minor(major=rate.value, currency=currency)
 
 
-def reached_tier(facts: RateFacts) -> RevenueTier | None:
-    """Return the highest tier that the affiliate's revenue reached; None for none."""
+def find_reached_tier(facts: RateFacts) -> RevenueTier | None:
+    """Return the highest tier that the affiliate's revenue reaches; None for none."""
     reached = []
     for tier in facts.tiers:
-        least = _home_minimum(tier, facts)
-        # Nothing is rounded: a threshold that lies between two minor units is reached by the upper one alone.
-        if least is not None and least <= facts.tier_revenue_cents:
-            reached.append((least, tier))
+        minimum = _home_minimum(tier, facts)
+        # Without rounding: a threshold between two minor units is reached by the upper one only.
+        if minimum is not None and minimum <= facts.tier_revenue_cents:
+            reached.append((minimum, tier))
     return max(reached, key=lambda pair: pair[0])[1] if reached else None
 
 
 def _home_minimum(tier: RevenueTier, facts: RateFacts) -> Fraction | None:
-    return fx.exactly(
+    return fx.convert_exactly(
         amount_cents=tier.min_revenue_cents,
         from_currency=tier.currency,
         to_currency=facts.home_currency,

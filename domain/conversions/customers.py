@@ -1,4 +1,4 @@
-"""Names a buyer within one program, so that their payments can be counted.
+"""The names that identify a buyer within one program, so that their payments can be counted.
 
 Source: core spec, "Program fields accepted on create or update", rule 4 (whose first payment anchors the window).
 """
@@ -10,10 +10,10 @@ from domain import emails
 
 @dataclass(frozen=True, slots=True)
 class CustomerNames:
-    """The names by which a customer is known: by an id, by an inbox, or by both.
+    """The names that identify a customer: by an id, by an inbox, or by both.
 
-    `other_name` is the id's name where the id alone is another customer's. `gateway` is who calls the customer by the
-    id; None for an id of a signed sale, an import or a manual sale, which has no gateway in it.
+    `other_name` is used for the id where `id_name` belongs to another customer. `gateway` is the gateway of the id;
+    None for an id from a signed sale, an import or a manual sale.
     """
 
     id_name: str | None
@@ -24,21 +24,21 @@ class CustomerNames:
 
     @property
     def is_known(self) -> bool:
-        """Whether the customer has any name."""
+        """Whether any name identifies the customer."""
         return self.id_name is not None or self.email_name is not None
 
 
 def names(*, customer_id: str | None, email: str | None, gateway: str | None = None, is_test: bool) -> CustomerNames:
-    """Return the buyer's names; all None where nothing is known of the buyer.
+    """Return the buyer's names; all None for an unknown buyer.
 
-    Buyers of test sales are apart: trying things out must not use up anybody's first payment.
+    Buyers of test sales have names of their own: a test must not use up a real buyer's first payment.
     """
-    apart = "test-" if is_test else ""
+    prefix = "test-" if is_test else ""
     inbox = emails.normalize(email) if email else None
     return CustomerNames(
-        id_name=f"{apart}id:{customer_id}" if customer_id else None,
-        other_name=f"{apart}of:{gateway or ''}:{customer_id}" if customer_id else None,
+        id_name=f"{prefix}id:{customer_id}" if customer_id else None,
+        other_name=f"{prefix}of:{gateway or ''}:{customer_id}" if customer_id else None,
         gateway=gateway if customer_id else None,
-        email_name=f"{apart}email:{inbox}" if inbox else None,
+        email_name=f"{prefix}email:{inbox}" if inbox else None,
         inbox=inbox,
     )

@@ -1,7 +1,7 @@
-"""Computes a conversion whose amount went up: a further payment of its order, or a higher total of the order.
+"""A conversion whose amount increases, by a further payment of its order or a higher total of the order.
 
-What is added earns by the terms of the first payment: its rate, and whether that payment earned at all. A fixed
-commission is earned once. Money that goes back is in `refund`; a lower total is a refund.
+The increase earns by the terms of the first payment: its rate, and whether that payment earned at all. A fixed
+commission is earned once. `refund` covers money that goes back; a lower total is a refund.
 """
 
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ class EarnedAmount:
 
 
 def commission_at(earned: EarnedAmount, *, amount_cents: int) -> int:
-    """Return the commission of a conversion whose amount is `amount_cents` now, before refunds; never less than it was.
+    """Return the commission before refunds of a conversion whose amount is now `amount_cents`; never less than before.
 
-    A conversion that earned nothing at a rate that pays was outside its customer's window, and still earns nothing. A
-    commission that does not follow from its rate keeps the difference.
+    A conversion that earned nothing at a rate above 0 was outside its customer's window, and still earns nothing. A
+    commission that differs from its rate keeps the difference.
     """
     if amount_cents <= earned.amount_cents:
         return earned.commission_cents
     if earned.rate_type is None or earned.rate_value is None:
-        return _in_proportion(earned, amount_cents)
+        return _scale_commission(earned, amount_cents)
     rate = CommissionRate(CommissionType(earned.rate_type), earned.rate_value, source="first payment")
     before_cents = commission.price(rate=rate, amount_cents=earned.amount_cents, currency=earned.currency)
     if before_cents > 0 and earned.commission_cents == 0:
@@ -47,10 +47,11 @@ def commission_at(earned: EarnedAmount, *, amount_cents: int) -> int:
 
 
 def count_payment(*, amount_cents: int, paid_cents: int, more_paid_cents: int, more_net_cents: int | None) -> int:
-    """Return how much of `more_paid_cents` counts as the sale, by how the payments before were counted.
+    """Return the part of `more_paid_cents` that counts as the sale, in the way that the earlier payments were counted.
 
-    Units: minor units. `amount_cents` is what counts of the `paid_cents` before. All of it counts where all of those
-    did; otherwise `more_net_cents`, what is paid without tax and shipping, or the same share where that is unknown.
+    Units: minor units. `amount_cents` is the counted part of the earlier `paid_cents`. If those counted in full, so
+    does the new payment; otherwise `more_net_cents` (without tax and shipping) counts, or the same share if it is
+    unknown.
     """
     if amount_cents == paid_cents:
         return more_paid_cents
@@ -60,16 +61,16 @@ def count_payment(*, amount_cents: int, paid_cents: int, more_paid_cents: int, m
 
 
 def status_of(status: str, *, net_cents: int, paid_cents: int) -> str:
-    """Return the status of a conversion that earns `net_cents` now, of which payouts have paid `paid_cents`.
+    """Return the status of a conversion that now earns `net_cents`, of which payouts have paid `paid_cents`.
 
-    A Paid one that payouts have not paid whole is Approved: the rest is due. Every other keeps its status.
+    A Paid one that is not paid in full becomes Approved: the rest is due. Every other keeps its status.
     """
     if status == statuses.ConversionStatus.Paid and net_cents > paid_cents:
         return statuses.ConversionStatus.Approved.value
     return status
 
 
-def _in_proportion(earned: EarnedAmount, amount_cents: int) -> int:
+def _scale_commission(earned: EarnedAmount, amount_cents: int) -> int:
     if earned.amount_cents == 0:
         return earned.commission_cents
     return money.divide_half_even(earned.commission_cents * amount_cents, earned.amount_cents)

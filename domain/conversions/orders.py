@@ -1,10 +1,10 @@
-"""The orders in which conversions are listed, each with an index behind it."""
+"""The sort orders of conversions, each backed by an index."""
 
 from enum import StrEnum
 
 
 class ConversionOrder(StrEnum):
-    """`newest` and `oldest` go by when a conversion was recorded, `payable` by when its hold ends."""
+    """`newest` and `oldest` sort by the time a conversion was recorded, `payable` by the end of its hold."""
 
     newest = "newest"
     oldest = "oldest"

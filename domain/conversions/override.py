@@ -1,7 +1,7 @@
-"""Prices and names the second-level row that a recruiter earns from a recruit's sale.
+"""The amount and the event id of an override: the second-level row that a recruiter earns from a recruit's sale.
 
-Source: tracking spec, "Override conversion (sub-affiliate)". Reversing it with its parent is in `refund`; who is the
-recruiter and whether the program pays overrides is the caller's to look up.
+Source: tracking spec, "Override conversion (sub-affiliate)". `refund` reverses it with its parent; the caller looks up
+the recruiter and whether the program pays overrides.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_PARENT_ID_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class RecruiterShare:
-    """Who recruited an affiliate, and which percentage of the commission on their sales that earns, above 0."""
+    """The recruiter of an affiliate, and the percentage (above 0) of the commission on their sales that it earns."""
 
     recruiter_id: UUID
     percent: Decimal
@@ -50,8 +50,8 @@ def external_event_id(*, parent_external_event_id: str, recruiter_id: UUID) -> s
 def initial_status(parent_status: str) -> str:
     """Return the status that an override row starts with.
 
-    Denied and Invalidated come from the parent, so that an override written late ends where one written in time would
-    have; anything else starts as Pending.
+    Denied and Invalidated are taken from the parent, so that an override written late ends like one written in time;
+    anything else starts as Pending.
     Raises ValueError for a status that doesn't exist.
     Source: tracking spec, "Override conversion", status, and section 3, "Override conversion".
     """

@@ -1,8 +1,7 @@
-"""Decides whether a customer's payment falls inside the window in which it earns.
+"""Whether a customer's payment is within the window in which payments earn.
 
 Source: core spec, "Program fields accepted on create or update", rule 4 (recurringMonths), and
-recurringDelayInvoices. How much it earns is decided in `commission`. A payment that earns nothing is still a
-conversion.
+recurringDelayInvoices. `commission` decides how much it earns. A payment that earns nothing is still a conversion.
 """
 
 from calendar import monthrange
@@ -11,15 +10,15 @@ from datetime import UTC, datetime
 
 from domain import statuses
 
-_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
+_MAX_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFacts:
     """One payment's place in its customer's history, with the program's terms in force at that payment.
 
-    `first_paid_at` is the earliest payment ever seen of the customer (aware), `ordinal` this payment's place counted
-    from 1; refunds don't renumber. A sale without a customer stands alone: ordinal 1, first paid when it was paid.
+    `first_paid_at` is the customer's earliest known payment (aware), `ordinal` this payment's place counted from 1;
+    refunds don't renumber. A sale without a customer is its own history: ordinal 1, first paid when it was paid.
     `recurring_months` None is lifetime, 0 is the first payment only. `recurring_delay_invoices` is how many first
     payments earn nothing.
     """
@@ -31,7 +30,7 @@ class WindowFacts:
 
 
 def conversion_type(ordinal: int) -> str:
-    """Return OneTime for a customer's first payment and Recurring from the second on.
+    """Return OneTime for a customer's first payment, Recurring from the second on.
 
     Raises ValueError for an ordinal below 1.
     Source: core spec, "Conversion", type.
@@ -42,10 +41,10 @@ def conversion_type(ordinal: int) -> str:
 
 
 def window_end(*, first_paid_at: datetime, months: int) -> datetime:
-    """Return the first moment (UTC) after a window of that many calendar months.
+    """Return the first instant (UTC) after a window of that many calendar months.
 
     Counted from the first payment in UTC and clamped to the month's end: one month from 31 January ends on 28 or 29
-    February, two months end on 31 March. A window beyond the year 9999 ends at the last moment that can be written.
+    February, two months end on 31 March. A window beyond the year 9999 ends at the largest representable time.
     Raises ValueError for a time without a zone or for negative months.
     Source: core spec, "Program fields accepted on create or update", rule 4.
     """
@@ -55,8 +54,8 @@ def window_end(*, first_paid_at: datetime, months: int) -> datetime:
         raise ValueError("months cannot be negative")
     anchor = first_paid_at.astimezone(UTC)
     year, month_index = divmod(anchor.year * 12 + anchor.month - 1 + months, 12)
-    if year > _LAST_MOMENT.year:
-        return _LAST_MOMENT
+    if year > _MAX_TIME.year:
+        return _MAX_TIME
     month = month_index + 1
     return anchor.replace(year=year, month=month, day=min(anchor.day, monthrange(year, month)[1]))
 

@@ -1,8 +1,8 @@
-"""Decides what a refund takes back, from a sale's own commission and from the override above it, and what comes back.
+"""How much a refund, or its restoration, changes a sale's own commission and the override above it.
 
 Source: tracking spec, "Refund body", section 3 "States and transitions" and section 7 "Errors". Reversals follow the
 running total, never the single refund, so any grouping of the same refunds reverses the same sum and the completing
-one leaves nothing behind.
+one leaves no remainder.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from domain.money import money
 
 
 class RefundOrigin(StrEnum):
-    """Who booked a refund, or undid one: the brand, by a call of its own or a person; or the gateway of the sale."""
+    """Who booked or undid a refund: the brand, by an API call or a person; or the gateway of the sale."""
 
     brand = "brand"
     gateway = "gateway"
 
 
 class Reason(StrEnum):
-    """Why a person refunds a conversion or changes its commission."""
+    """The reason that a person gives for a refund or a changed commission."""
 
     refunded = "refunded"
     chargeback = "chargeback"
@@ -31,11 +31,11 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RefundBalance:
-    """A conversion as it stands before a refund.
+    """The state of a conversion before a refund.
 
     Units: minor units of its currency. `amount_cents` and `commission_cents` are the original ones; `refunded_cents`
     and `reversed_cents` are what earlier refunds took from each. `status` is a ConversionStatus value. `is_refunded`:
-    a refund completed it, which the amounts of one without an amount do not show. `is_indivisible`: it is a bonus, a
+    a refund completed it, which the cents of a conversion of amount 0 do not show. `is_indivisible`: it is a bonus, a
     lead or a click reward, which is refunded only as a whole.
     """
 
@@ -50,10 +50,10 @@ class RefundBalance:
 
 @dataclass(frozen=True, slots=True)
 class RefundOutcome:
-    """What a refund does.
+    """The effect of a refund.
 
-    Units: minor units. `refund_cents` and `reversal_cents` are this refund's own, `cumulative_cents` is refunded in
-    all so far. `status` is the status afterwards.
+    Units: minor units. `refund_cents` and `reversal_cents` are this refund's own, `cumulative_cents` is the total
+    refunded so far. `status` is the status afterwards.
     """
 
     refund_cents: int
@@ -64,7 +64,7 @@ class RefundOutcome:
 
 
 class RefundRefused(Exception):
-    """A refund that the rules don't allow.
+    """The rules do not allow this refund.
 
     `code` is refund_amount_invalid, already_fully_refunded or amount_exceeds_original; `message` is for a human.
     """
@@ -76,7 +76,7 @@ class RefundRefused(Exception):
 
 
 def apply(balance: RefundBalance, *, requested_cents: int | None) -> RefundOutcome:
-    """Return what a refund of the requested amount does; None asks for all that remains.
+    """Return the effect of a refund of the requested amount; None requests all that remains.
 
     The commission follows the refunded share of the amount, half to even; the completing refund reverses the exact
     remainder and turns the status to Refunded, Paid included. A Denied or Invalidated conversion records the refund,
@@ -85,7 +85,7 @@ def apply(balance: RefundBalance, *, requested_cents: int | None) -> RefundOutco
     Raises RefundRefused, checked in this order: refund_amount_invalid, already_fully_refunded, amount_exceeds_original.
     Source: tracking spec, "Refund body" and section 3, "Conversion".
     """
-    _refuse_unless_allowed(balance, requested_cents)
+    _check(balance, requested_cents)
     remaining_cents = balance.amount_cents - balance.refunded_cents
     refund_cents = remaining_cents if requested_cents is None else requested_cents
     cumulative_cents = balance.refunded_cents + refund_cents
@@ -109,13 +109,13 @@ def cascade(
     parent_cumulative_cents: int,
     parent_is_full: bool,
 ) -> int:
-    """Return how much more to reverse on an override, given all that was refunded on its parent so far.
+    """Return how much more to reverse on an override, given the total refunded on its parent so far.
 
-    Units: minor units. `commission_cents` is the override's original commission, `reversed_cents` what was reversed
-    of it already.
+    Units: minor units. `commission_cents` is the override's original commission, `reversed_cents` the part already
+    reversed.
     The target is the parent's refunded share, half to even; a full refund takes the exact remainder; a parent amount
-    of 0 reverses only when full. Never negative, and 0 once what it returned is reversed: safe to repeat.
-    That a paid-out override stays untouched is the caller's to know.
+    of 0 reverses only when full. Never negative, and 0 once the returned amount is reversed: safe to repeat.
+    The caller must leave a paid override untouched.
     Source: tracking spec, section 3, "Override conversion".
     """
     return change(
@@ -137,9 +137,9 @@ def change(
     parent_is_full: bool,
     is_restoration: bool,
 ) -> int:
-    """Return what `cascade` returns for a refund; for a restoration how much less is to be reversed, as a negative.
+    """Return the result of `cascade` for a refund; for a restoration the amount to give back, as a negative.
 
-    A refund never gives back and a restoration never takes.
+    A refund never gives back, and a restoration never takes.
     """
     more_cents = (
         target(
@@ -170,9 +170,9 @@ def restored_status(
 ) -> str:
     """Return the status of a conversion that earns `net_cents` again because refunded money came back.
 
-    It is as before the refund that ended it (`before`; None: as a new one), and Paid exactly where payouts have paid
-    that much: what they did not pay is due. A Denied or Invalidated one keeps its status. Locked history was paid
-    elsewhere, so it gets back the status that it had.
+    It is the status before the refund that completed it (`before`; None: that of a new one), and Paid exactly where
+    payouts have paid that much: the unpaid part is due. A Denied or Invalidated one keeps its status. Locked history
+    was paid elsewhere, so it returns to its earlier status.
     """
     if status in statuses.EARNS_NOTHING:
         return status
@@ -180,8 +180,10 @@ def restored_status(
         return (before or status) if status == statuses.ConversionStatus.Refunded else status
     if 0 < net_cents <= paid_cents:
         return statuses.ConversionStatus.Paid
-    was = (before or statuses.ConversionStatus.Pending) if status == statuses.ConversionStatus.Refunded else status
-    return statuses.ConversionStatus.Approved if was == statuses.ConversionStatus.Paid and net_cents > 0 else was
+    earlier = (before or statuses.ConversionStatus.Pending) if status == statuses.ConversionStatus.Refunded else status
+    return (
+        statuses.ConversionStatus.Approved if earlier == statuses.ConversionStatus.Paid and net_cents > 0 else earlier
+    )
 
 
 def _own_reversal_cents(balance: RefundBalance, cumulative_cents: int, is_full: bool) -> int:
@@ -194,7 +196,8 @@ def _own_reversal_cents(balance: RefundBalance, cumulative_cents: int, is_full: 
     )
 
 
-def _refuse_unless_allowed(balance: RefundBalance, requested_cents: int | None) -> None:
+def _check(balance: RefundBalance, requested_cents: int | None) -> None:
+    """Raise RefundRefused if the rules do not allow the refund."""
     if requested_cents is not None and requested_cents <= 0:
         raise RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
     if _is_fully_refunded(balance):

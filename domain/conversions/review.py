@@ -1,7 +1,7 @@
-"""Decides what a person's word about a conversion does to it and to the override above it.
+"""The effect of a person's decision about a conversion on it and on the override above it.
 
 Source: core spec, section 3 "States" (Conversion); tracking spec, section 3 "States and transitions" (Override
-conversion). What a refund takes back is in `refund`.
+conversion). `refund` decides how much a refund takes back.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from domain.statuses import UNPAID, ConversionStatus
 
 
 class Action(StrEnum):
-    """What is said about a conversion. The value is the name of the event that tells of it."""
+    """A decision about a conversion. The value is the name of the event that reports it."""
 
     validate = "validated"
     invalidate = "invalidated"
@@ -31,10 +31,10 @@ _NEXT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """A refund that reached a row: the running total of the sale's refunds (minor units), and if it completed them.
+class AppliedRefund:
+    """A refund that applies to a row: the running total of the sale's refunds (minor units), and if it completes them.
 
-    `taken_cents` is what it took back from the row so far, negative for what a restoration gave back.
+    `taken_cents` is what it has taken back from the row so far, negative where a restoration gave back.
     """
 
     refund_id: UUID
@@ -45,16 +45,16 @@ class Reached:
 
 
 def next_status(action: Action, status: str) -> ConversionStatus | None:
-    """Return the status that an action leads to; None when it cannot be taken on a conversion with this status."""
+    """Return the status that an action leads to; None if a conversion with this status does not allow it."""
     sources, target = _NEXT[action]
     return target if status in sources else None
 
 
 def override_status(action: Action, status: str) -> ConversionStatus | None:
-    """Return the status that an override takes when its parent is acted on; None when it stays as it is.
+    """Return the new status of an override when an action is taken on its parent; None if it does not change.
 
-    What was paid out or refunded is untouched, and an approval is each row's own. A parent that is denied denies an
-    invalidated override as well: nothing brings that parent back.
+    A paid or refunded override stays as it is, and each row is approved by itself. A denied parent denies an
+    invalidated override as well, since the parent can never come back.
     """
     if action == Action.approve:
         return None
@@ -64,26 +64,26 @@ def override_status(action: Action, status: str) -> ConversionStatus | None:
 
 
 def late_reversals(
-    *, commission_cents: int, reversed_cents: int, parent_amount_cents: int, refunds: Sequence[Reached]
+    *, commission_cents: int, reversed_cents: int, parent_amount_cents: int, refunds: Sequence[AppliedRefund]
 ) -> list[tuple[UUID, int]]:
-    """Return what each refund takes back from a row that earns again, in their order.
+    """Return what applied refund takes back from a row that earns again, in their order.
 
-    Those that take nothing are left out, a restoration gives back and is negative. `refunds` are all that reached the
-    row, in the order of acceptance; `reversed_cents` is what is reversed so far. Units: minor units.
+    Refunds that take nothing are left out; a restoration gives back and is negative. `refunds` are all refunds of the
+    row in order of acceptance; `reversed_cents` is reversed so far. Units: minor units.
     """
-    found = []
-    reversed_cents -= sum(each.taken_cents for each in refunds)
-    for each in refunds:
-        reversed_cents += each.taken_cents
+    reversals = []
+    reversed_cents -= sum(applied.taken_cents for applied in refunds)
+    for applied in refunds:
+        reversed_cents += applied.taken_cents
         cents = refund.change(
             commission_cents=commission_cents,
             reversed_cents=reversed_cents,
             parent_amount_cents=parent_amount_cents,
-            parent_cumulative_cents=each.cumulative_cents,
-            parent_is_full=each.is_full,
-            is_restoration=each.is_restoration,
+            parent_cumulative_cents=applied.cumulative_cents,
+            parent_is_full=applied.is_full,
+            is_restoration=applied.is_restoration,
         )
         reversed_cents += cents
         if cents:
-            found.append((each.refund_id, cents))
-    return found
+            reversals.append((applied.refund_id, cents))
+    return reversals

@@ -1,6 +1,6 @@
-"""The co-pilot: a model answers a person's questions by the tools of agents, and proposes what the person may confirm.
+"""The co-pilot: a model answers a person's questions with the agents' tools, and proposes changes for confirmation.
 
-states   where a conversation and a proposed act stand, and what bounds them
-replies  what a model's endpoint answered, read as what it is: text of a stranger
-prompts  what a model is sent
+states   the states and limits of a conversation and a proposed act
+replies  the parser of a model's replies, which are untrusted
+prompts  the request to a model
 """

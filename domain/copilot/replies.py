@@ -1,7 +1,7 @@
-"""What a model's endpoint answered, in the common shape of chat completions. Any bytes give a reply or NotAReply.
+"""Parses the response of a model's endpoint, a chat completion. Any bytes give a reply or NotAReply.
 
-Nothing of it is believed: a wish may name a tool that there is not, with arguments that are none. The ids that the
-model gives its calls are not kept, so that doubled or forged ones mean nothing.
+Nothing in it is trusted: a call may name an unknown tool, with invalid arguments. The ids that the model gives its
+calls are dropped, so that duplicate or forged ones have no effect.
 """
 
 import json
@@ -11,25 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Calls of one reply that are looked at; of the others the model is told that they were left out.
-MOST_WISHES = 8
-_LONGEST_TEXT = 12_000
-_LONGEST_NAME = 64
-_LONGEST_ARGUMENTS = 32_000
-_DEEPEST_ARGUMENTS = 12
-_LARGEST = 2**63
-_MOST_TOKENS = 10_000_000
-# Control characters but for tab and newline, what turns the direction of writing, and halves of characters.
-_UNSPOKEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+#: Calls of one reply that are handled; a result reports to the model that the others were left out.
+MAX_CALLS = 8
+_MAX_TEXT_CHARS = 12_000
+_MAX_NAME_CHARS = 64
+_MAX_ARGUMENT_BYTES = 32_000
+_MAX_ARGUMENT_DEPTH = 12
+_INTEGER_LIMIT = 2**63
+_MAX_TOKENS = 10_000_000
+# Control characters except tab and newline, marks of text direction, and surrogates.
+_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 class NotAReply(Exception):
-    """The answer is no chat completion. The message says what is wrong, without its own words."""
+    """The response is not a chat completion. The message says why, without quoting it."""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolWish:
-    """A call that the model wants made. `arguments` is None where what it sent is no JSON object."""
+class RequestedCall:
+    """A tool call that the model requests. `arguments` is None where they are not a valid JSON object."""
 
     tool: str
     arguments: Mapping[str, Any] | None
@@ -37,42 +37,42 @@ class ToolWish:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model said and wants; `left_out` wishes were too many. `tokens` as its endpoint counts, if it does."""
+    """The model's text and tool calls; `left_out` counts those over the limit. `tokens` as its endpoint counts them."""
 
     text: str
-    wishes: Sequence[ToolWish]
+    calls: Sequence[RequestedCall]
     left_out: int
     tokens: int | None
 
 
-def read(answer: bytes) -> ModelReply:
-    """Return the reply in the body of an answer. Raises NotAReply."""
+def read(body: bytes) -> ModelReply:
+    """Return the reply in the body of a response. Raises NotAReply."""
     try:
-        said = _parsed(answer)
-    except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested more deeply than anybody means
+        completion = _parse_json(body)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply
         raise NotAReply("it is not JSON") from None
-    message = _message(said)
+    message = _message(completion)
     calls = message.get("tool_calls")
     calls = calls if isinstance(calls, list) else []
     reply = ModelReply(
-        text=plain(_text(message.get("content"))),
-        wishes=[_wish(call) for call in calls[:MOST_WISHES]],
-        left_out=max(len(calls) - MOST_WISHES, 0),
-        tokens=_tokens(said),
+        text=clean_text(_text(message.get("content"))),
+        calls=[_wish(call) for call in calls[:MAX_CALLS]],
+        left_out=max(len(calls) - MAX_CALLS, 0),
+        tokens=_tokens(completion),
     )
-    if not reply.text and not reply.wishes:
+    if not reply.text and not reply.calls:
         raise NotAReply("it says nothing")
     return reply
 
 
-def plain(text: str) -> str:
-    """Return a text without what cannot be read, and not too long to be."""
-    found = _UNSPOKEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-    return found if len(found) <= _LONGEST_TEXT else f"{found[:_LONGEST_TEXT]}…"
+def clean_text(text: str) -> str:
+    """Return a text without unreadable characters, cut to the maximum length."""
+    cleaned = _UNREADABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    return cleaned if len(cleaned) <= _MAX_TEXT_CHARS else f"{cleaned[:_MAX_TEXT_CHARS]}…"
 
 
-def _message(said: Any) -> Mapping[str, Any]:
-    choices = said.get("choices") if isinstance(said, dict) else None
+def _message(completion: Any) -> Mapping[str, Any]:
+    choices = completion.get("choices") if isinstance(completion, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):
@@ -81,7 +81,7 @@ def _message(said: Any) -> Mapping[str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message; some endpoints give it in parts."""
+    """Return the text of a message; some endpoints send it in parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -89,53 +89,53 @@ def _text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _wish(call: Any) -> ToolWish:
+def _wish(call: Any) -> RequestedCall:
     function = call.get("function") if isinstance(call, dict) else None
     function = function if isinstance(function, dict) else {}
     name = function.get("name")
-    return ToolWish(
-        plain(name)[:_LONGEST_NAME] if isinstance(name, str) else "", _arguments(function.get("arguments", {}))
+    return RequestedCall(
+        clean_text(name)[:_MAX_NAME_CHARS] if isinstance(name, str) else "", _arguments(function.get("arguments", {}))
     )
 
 
-def _arguments(sent: Any) -> Mapping[str, Any] | None:
-    """Return the arguments of a call: the common shape has them as a text, some endpoints as an object."""
+def _arguments(value: Any) -> Mapping[str, Any] | None:
+    """Return the arguments of a call, None if invalid: commonly they are a text, at some endpoints an object."""
     try:
-        found = _parsed(sent or "{}") if isinstance(sent, str) else sent
-        is_kept = isinstance(found, dict) and _depth(found) <= _DEEPEST_ARGUMENTS
-        raw = json.dumps(found, ensure_ascii=False).encode() if is_kept else b""  # halves of characters fail here
+        arguments = _parse_json(value or "{}") if isinstance(value, str) else value
+        is_valid = isinstance(arguments, dict) and _depth(arguments) <= _MAX_ARGUMENT_DEPTH
+        raw = json.dumps(arguments, ensure_ascii=False).encode() if is_valid else b""  # surrogates fail here
     except (ValueError, RecursionError):
         return None
-    # No column takes a NUL, and none of our operations means one.
-    return found if is_kept and len(raw) <= _LONGEST_ARGUMENTS and b"\\u0000" not in raw else None
+    # No column can store a NUL.
+    return arguments if is_valid and len(raw) <= _MAX_ARGUMENT_BYTES and b"\\u0000" not in raw else None
 
 
-def _parsed(sent: str | bytes) -> Any:
-    """Return what a JSON text says. Raises ValueError, also for numbers that JSON or a column has not."""
-    return json.loads(sent, parse_int=_whole, parse_float=_fraction, parse_constant=_no_number)
+def _parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError, also for numbers that JSON or a column cannot represent."""
+    return json.loads(text, parse_int=_parse_integer, parse_float=_parse_float, parse_constant=_reject_number)
 
 
-def _whole(digits: str) -> int:
-    found = int(digits)
-    return found if -_LARGEST <= found < _LARGEST else _no_number(digits)
+def _parse_integer(digits: str) -> int:
+    value = int(digits)
+    return value if -_INTEGER_LIMIT <= value < _INTEGER_LIMIT else _reject_number(digits)
 
 
-def _fraction(digits: str) -> float:
-    found = float(digits)
-    return found if math.isfinite(found) else _no_number(digits)
+def _parse_float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _reject_number(digits)
 
 
-def _no_number(_: str) -> int:
-    raise ValueError("a number that cannot be kept")
+def _reject_number(_: str) -> int:
+    raise ValueError("a number that cannot be stored")
 
 
-def _depth(found: Any) -> int:
-    if not isinstance(found, dict | list):
+def _depth(value: Any) -> int:
+    if not isinstance(value, dict | list):
         return 0
-    return 1 + max((_depth(one) for one in (found.values() if isinstance(found, dict) else found)), default=0)
+    return 1 + max((_depth(item) for item in (value.values() if isinstance(value, dict) else value)), default=0)
 
 
-def _tokens(said: Mapping[str, Any]) -> int | None:
-    usage = said.get("usage")
+def _tokens(completion: Mapping[str, Any]) -> int | None:
+    usage = completion.get("usage")
     total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    return total if type(total) is int and 0 < total <= _MOST_TOKENS else None
+    return total if type(total) is int and 0 < total <= _MAX_TOKENS else None

@@ -1,13 +1,13 @@
-"""Where a conversation with the co-pilot stands, and what bounds it."""
+"""The states and limits of a conversation with the co-pilot."""
 
 from datetime import timedelta
 from enum import StrEnum
 
 
 class ConversationState(StrEnum):
-    """Answered and Failed wait for the person's next words, Asking for their decision; Thinking for the model.
+    """Answered and Failed wait for the person's next question, Asking for their decision, Thinking for the model.
 
-    In Working the model wants to look at something, and the person's next request does it for them.
+    In Working the model requested a read-only tool, and the person's next request runs it.
     """
 
     Answered = "Answered"
@@ -18,7 +18,7 @@ class ConversationState(StrEnum):
 
 
 class ActState(StrEnum):
-    """A proposed act: Running while it is being done, Done and Failed by what the operation said."""
+    """The state of a proposed act: Running during its operation, Done or Failed by the operation's result."""
 
     Proposed = "Proposed"
     Running = "Running"
@@ -29,7 +29,7 @@ class ActState(StrEnum):
 
 
 class EntryKind(StrEnum):
-    """What was said: by the person, by the model, and by a tool."""
+    """An entry by the person, by the model, or by a tool."""
 
     Question = "Question"
     Reply = "Reply"
@@ -37,7 +37,7 @@ class EntryKind(StrEnum):
 
 
 class CopilotFailure(StrEnum):
-    """Why there is no answer: the endpoint was away, busy, refused us or said what nobody reads; or our own bounds."""
+    """Why there is no answer: the endpoint was away, busy, refused us or sent an invalid reply; or a limit of ours."""
 
     Away = "endpoint_away"
     Busy = "endpoint_busy"
@@ -48,15 +48,15 @@ class CopilotFailure(StrEnum):
     Budget = "budget_spent"
 
 
-#: How often the model is asked for one question; the last time it has to answer.
-MOST_ROUNDS = 8
-#: How many questions a conversation takes.
-MOST_QUESTIONS = 40
+#: Requests to the model for one question; in the last it must answer.
+MAX_ROUNDS = 8
+#: Questions of one conversation.
+MAX_QUESTIONS = 40
 #: Characters of a question.
-LONGEST_QUESTION = 4_000
-#: How long what was proposed may be confirmed: who reads it sees figures of this age.
-CONFIRMED_WITHIN = timedelta(minutes=15)
-#: What began to run this long ago died with its process, and may be begun again.
-BEGUN_FOR = timedelta(seconds=60)
-#: A model that is silent for this long, and its worker with it, is waited for no more.
-SILENT_FOR = timedelta(minutes=5)
+MAX_QUESTION_CHARS = 4_000
+#: The time within which a proposed act can be confirmed: the reader sees figures of up to this age.
+CONFIRMATION_PERIOD = timedelta(minutes=15)
+#: An act that started this long ago died with its process, and may be started again.
+ACT_TIMEOUT = timedelta(seconds=60)
+#: The time after which a silent model, or its worker, is given up.
+MODEL_TIMEOUT = timedelta(minutes=5)

@@ -1,4 +1,4 @@
-"""How a code is written, here and where it is minted.
+"""The form of a coupon code, here and at the gateways.
 
 Source: tracking spec, "Affiliate coupon" (code rules).
 """
@@ -7,34 +7,34 @@ import re
 import secrets
 from dataclasses import dataclass
 
-#: Without 0, O, 1, I and L, which people confuse.
+#: Without 0, O, 1, I and L, which are easily confused.
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 PATTERN = r"[A-Z0-9_-]{3,32}"
 
-_DRAWN_CHARACTERS = 8
-_WRITTEN = re.compile(PATTERN)
+_GENERATED_LENGTH = 8
+_CODE = re.compile(PATTERN)
 
 
-def is_written_well(code: str) -> bool:
-    """Say whether a code has 3 to 32 of A-Z, 0-9, underscore and hyphen."""
-    return _WRITTEN.fullmatch(code) is not None
+def is_valid(code: str) -> bool:
+    """Return whether a code has 3 to 32 of A-Z, 0-9, underscore and hyphen."""
+    return _CODE.fullmatch(code) is not None
 
 
-def draw() -> str:
-    """Return a new code of 8 characters that nobody can guess or misread."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(_DRAWN_CHARACTERS))
+def generate() -> str:
+    """Return a new random code of 8 characters that cannot be misread."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(_GENERATED_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
 class CodeShape:
-    """What a gateway can hold of our codes: which of `_` and `-`, and how many characters."""
+    """The limits of a gateway's codes: which of `_` and `-`, and how many characters."""
 
-    signs: str = "_-"
-    longest: int = 32
+    allowed_signs: str = "_-"
+    max_length: int = 32
 
-    def refused(self, code: str) -> str | None:
-        """Return what of a code the gateway cannot hold, in words; None when it can."""
-        signs = [sign for sign in "_-" if sign in code and sign not in self.signs]
+    def explain_refusal(self, code: str) -> str | None:
+        """Return in words why the gateway cannot have this code; None if it can."""
+        signs = [sign for sign in "_-" if sign in code and sign not in self.allowed_signs]
         if signs:
             return f"it cannot hold {' and '.join(signs)}"
-        return f"it holds {self.longest} characters at most" if len(code) > self.longest else None
+        return f"it holds {self.max_length} characters at most" if len(code) > self.max_length else None

@@ -1,4 +1,4 @@
-"""What a family of codes takes off, and the states and modes of coupons, spelled as on the wire.
+"""The discount of a coupon's codes, and the states and modes of coupons, spelled as in the API.
 
 Source: tracking spec, "Campaign coupon", "Affiliate coupon".
 """
@@ -32,7 +32,7 @@ class SelfMintMode(StrEnum):
 
 
 class CodeStatus(StrEnum):
-    """Where a code stands: Minting until the gateway has it."""
+    """The state of a code: Minting until the gateway has it."""
 
     Minting = "Minting"
     Active = "Active"
@@ -40,7 +40,7 @@ class CodeStatus(StrEnum):
 
 
 class CodeOrigin(StrEnum):
-    """Who made a code; an external one was made elsewhere and is only registered here."""
+    """Who created a code; an external one was created elsewhere and is only registered here."""
 
     Brand = "brand"
     SelfMinted = "self_minted"
@@ -49,10 +49,10 @@ class CodeOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discount:
-    """What codes of a coupon take off. It never changes once it is made.
+    """The discount of a coupon's codes. It never changes after creation.
 
-    `value` is whole percents, or minor units of `currency`; `months` is of Repeating alone; `expires_at` aware UTC.
-    Without `product_refs`, the processor's product ids, it is off the whole order.
+    `value` is whole percents, or minor units of `currency`; `months` is for Repeating only; `expires_at` aware UTC.
+    Without `product_refs`, the processor's product ids, it applies to the whole order.
     """
 
     type: DiscountType

@@ -1,4 +1,4 @@
-"""Gives the events of deals their wire shape. Amounts are minor units of the deal's currency, `seq` counts from 1.
+"""The JSON form of the events of deals. Amounts are minor units of the deal's currency, `seq` counts from 1.
 
 Source: tracking spec, section 6 "Events", deal.funded, milestone.submitted, milestone.released and dispute.opened.
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 from domain.webhooks import events
 
 
-def funded(
+def serialize_funded(
     *,
     deal_id: UUID,
     milestone_id: UUID,
@@ -23,7 +23,7 @@ def funded(
 ) -> dict[str, object]:
     """Return the data of a deal.funded event: once per milestone, when the deal's charge has succeeded."""
     return {
-        **_named(deal_id, milestone_id, seq),
+        **_identify(deal_id, milestone_id, seq),
         "title": title,
         "amountCents": amount_cents,
         "takeCents": take_cents,
@@ -33,23 +33,23 @@ def funded(
     }
 
 
-def submitted(
+def serialize_submitted(
     *, deal_id: UUID, milestone_id: UUID, seq: int, urls: Sequence[str], auto_release_at: datetime
 ) -> dict[str, object]:
     """Return the data of a milestone.submitted event."""
     return {
-        **_named(deal_id, milestone_id, seq),
+        **_identify(deal_id, milestone_id, seq),
         "submissionUrls": list(urls),
         "autoReleaseAt": events.timestamp(auto_release_at),
     }
 
 
-def released(
+def serialize_released(
     *, deal_id: UUID, milestone_id: UUID, seq: int, cents: int, payout_id: UUID, deal_status: str
 ) -> dict[str, object]:
-    """Return the data of a milestone.released event: of what the affiliate was promised nothing is kept."""
+    """Return the data of a milestone.released event; nothing is deducted from the promised amount."""
     return {
-        **_named(deal_id, milestone_id, seq),
+        **_identify(deal_id, milestone_id, seq),
         "grossCents": cents,
         "netCents": cents,
         "payoutId": str(payout_id),
@@ -57,17 +57,17 @@ def released(
     }
 
 
-def dispute_opened(
+def serialize_dispute_opened(
     *, deal_id: UUID, milestone_id: UUID, seq: int, opened_by: str, reason: str, proposed_resolution: str
 ) -> dict[str, object]:
     """Return the data of a dispute.opened event; `opened_by` is a `states.Side`."""
     return {
-        **_named(deal_id, milestone_id, seq),
+        **_identify(deal_id, milestone_id, seq),
         "openedBy": str(opened_by),
         "reason": reason,
         "proposedResolution": proposed_resolution,
     }
 
 
-def _named(deal_id: UUID, milestone_id: UUID, seq: int) -> dict[str, object]:
+def _identify(deal_id: UUID, milestone_id: UUID, seq: int) -> dict[str, object]:
     return {"dealId": str(deal_id), "milestoneId": str(milestone_id), "seq": seq}

@@ -1,7 +1,7 @@
-"""What a funding source is asked, and what a deal costs the brand. Answers are those of payout rails.
+"""Requests to a funding source, and the cost of a deal for the brand. Answers are those of payout rails.
 
-A charge takes a whole deal's money once; a refund gives a part of it back. Amounts are minor units of the deal's
-currency. The platform's take comes on top of each milestone.
+A charge takes the money of a whole deal once; a refund returns a part of it. Amounts are minor units of the deal's
+currency. The platform's take is added to each milestone.
 """
 
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from uuid import UUID
 
 from domain.money import money
 
-#: What names a finished charge or refund among an answer's references.
+#: The key of a finished charge or refund among an answer's references.
 REFERENCE = "reference"
 _WHOLE_BPS = 10_000
 
 
 class FundingKind(StrEnum):
-    """Which way the money goes: from the brand, or back to it."""
+    """The direction of the money: from the brand, or back to it."""
 
     charge = "charge"
     refund = "refund"
@@ -24,10 +24,10 @@ class FundingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FundingCall:
-    """One attempt to charge a brand or to give it money back, under a key that stays the same until it is refused.
+    """One attempt to charge or to refund a brand, under a key that stays the same until it is refused.
 
-    `source` is whom a charge takes it from, as the operator named them; `charge_reference` what a refund gives back
-    from. `known` is what the other side called this very attempt before. Neither shows in the object's text.
+    `source` is the payer of a charge, as the operator named it (hidden from the repr); `charge_reference` is the charge
+    that a refund is taken from. `known` is the other side's earlier reference of this same attempt.
     Raises ValueError for an amount that is not a positive whole number.
     """
 
@@ -47,15 +47,15 @@ class FundingCall:
 
 
 def take_cents(*, amount_cents: int, bps: int) -> int:
-    """Return what the platform takes on top of a milestone, half to even: 250 basis points of 20 are 0, of 60 are 2."""
+    """Return the platform's take on top of a milestone, half to even: 250 basis points of 20 are 0, of 60 are 2."""
     return money.divide_half_even(amount_cents * bps, _WHOLE_BPS)
 
 
 def charge_key(*, deal_id: UUID, number: int) -> str:
-    """Return the name of a charge that the funding source knows it by; `number` counts from 1."""
+    """Return the idempotency key of a charge at the funding source; `number` counts from 1."""
     return f"deal:{deal_id}:charge:{number}"
 
 
 def refund_key(*, milestone_id: UUID, number: int) -> str:
-    """Return the name of a refund that the funding source knows it by; `number` counts from 1."""
+    """Return the idempotency key of a refund at the funding source; `number` counts from 1."""
     return f"milestone:{milestone_id}:refund:{number}"

@@ -1,10 +1,10 @@
-"""The states of deals and milestones, spelled as the database holds them and as the API shows them."""
+"""The states of deals and milestones, spelled as in the database and the API."""
 
 from enum import StrEnum
 
 
 class DealStatus(StrEnum):
-    """Where a deal stands. Funded: its money is in escrow; Completed: none of it is any more."""
+    """The state of a deal. Funded: its money is in escrow; Completed: no money is left in escrow."""
 
     Draft = "Draft"
     Offered = "Offered"
@@ -16,7 +16,7 @@ class DealStatus(StrEnum):
 
 
 class MilestoneStatus(StrEnum):
-    """Where a milestone stands. Released: it was paid; Settled: an operator decided a dispute about it."""
+    """The state of a milestone. Released: it was paid; Settled: an operator decided its dispute."""
 
     Pending = "Pending"
     Funded = "Funded"
@@ -34,7 +34,7 @@ class Side(StrEnum):
 
 
 class EscrowKind(StrEnum):
-    """What the ledger calls a movement of escrow: in, kept by the platform, paid to the affiliate, given back."""
+    """The ledger's name of an escrow movement: in, the platform's take, paid to the affiliate, back to the brand."""
 
     escrow_in = "escrow_in"
     take = "take"

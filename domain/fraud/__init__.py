@@ -38,7 +38,7 @@ def score(facts: ClickFacts | LeadFacts | PageLeadFacts) -> Verdict:
     return _add_rules(LEAD_RULES, facts, facts.click or _CLEAN)
 
 
-def added(ours: Verdict, theirs: Verdict) -> Verdict:
+def add_verdicts(ours: Verdict, theirs: Verdict) -> Verdict:
     """Return the sum of two verdicts: the points of both, 100 at most, and every reason once."""
     return Verdict(
         score=min(ours.score + theirs.score, _MAX),

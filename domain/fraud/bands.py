@@ -1,4 +1,4 @@
-"""Bands of scores: the decision by the strictness of the brand, and the severity."""
+"""The decision for a score, by the brand's strictness, and its severity."""
 
 import functools
 from enum import StrEnum
@@ -19,21 +19,21 @@ class Strictness(StrEnum):
     strict = "strict"
 
 
-# From which score on a click or lead is held, and from which it is blocked.
+# The scores from which a click or lead is held, and from which it is blocked.
 _HOLD_FROM = {Strictness.lenient: 70, Strictness.balanced: 50, Strictness.strict: 35}
 _BLOCK_FROM = {Strictness.lenient: 95, Strictness.balanced: 80, Strictness.strict: 65}
 
 
-@functools.cache  # a hundred scores and three words: called for every click
+@functools.cache  # at most 101 scores by three strictnesses, decided for every click
 def decide(score: int, strictness: str) -> Decision:
-    """Return whether a click or lead of this score passes, is held for review, or is blocked.
+    """Return whether a click or lead with this score passes, is held for review, or is blocked.
 
     Raises ValueError for an unknown strictness.
     """
-    chosen = Strictness(strictness)
-    if score >= _BLOCK_FROM[chosen]:
+    level = Strictness(strictness)
+    if score >= _BLOCK_FROM[level]:
         return "block"
-    return "hold" if score >= _HOLD_FROM[chosen] else "pass"
+    return "hold" if score >= _HOLD_FROM[level] else "pass"
 
 
 def severity(score: int) -> Severity:

@@ -1,6 +1,6 @@
-"""The facts of a click or a lead that the rules judge, and their verdict. All facts are looked up beforehand.
+"""The facts about a click or a lead that the rules score, all looked up beforehand, and the verdict.
 
-Clicks are judged by the thousand, so the facts of each are a light row.
+Clicks are scored by the thousand, so each is a light tuple.
 """
 
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A score from 0 (not suspicious) to 100, and the names of the rules that it comes from."""
+    """A score from 0 (no suspicion) to 100, and the names of the rules that it comes from."""
 
     score: int
     reasons: tuple[str, ...]
 
 
 class ClickFacts(NamedTuple):
-    """A click. An unknown fact has its default, to which no rule objects.
+    """A click. An unknown fact has its default, which raises no suspicion.
 
-    Hosts are lower case without a port. `query_names` are the parameters of the page that was landed on. The counts
-    include the click itself: `network_clicks` those on its link within an hour from its IPv4 /24 or IPv6 /48,
-    `device_links` the affiliate's links that its device used. `ms_since_last` is since the device's click before.
-    `languages` are the tags that the browser requests, `country` an ISO 3166 code of two letters.
+    Hosts are lower case without a port. `query_names` are the parameters of the landing page. The counts include the
+    click itself: `network_clicks` those on its link within an hour from its IPv4 /24 or IPv6 /48, `device_links` the
+    affiliate's links that its device used. `ms_since_last` is since the device's previous click. `languages` are the
+    tags that the browser requests, `country` an ISO 3166 code of two letters.
     """
 
     agent: str = ""
@@ -39,7 +39,7 @@ class ClickFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadFacts:
-    """A lead. `click` is the verdict on the click that brought it; `has_mx` is None when the name servers are silent.
+    """A lead. `click` is the verdict on the click that brought it; `has_mx` is None if the name servers did not answer.
 
     `leads_today` counts the affiliate's leads of the day in the campaign, this one included; `daily_cap` None: no cap.
     """

@@ -16,9 +16,9 @@ from domain.organization import host_names
 
 Facts = TypeVar("Facts")
 
-#: Clicks on one link that a network has free within an hour.
+#: Clicks on one link that a network may make within an hour without suspicion.
 MAX_NETWORK_CLICKS_PER_HOUR = 20
-#: Leads of one affiliate that a network has free within an hour.
+#: Leads of one affiliate that a network may send within an hour without suspicion.
 MAX_NETWORK_LEADS_PER_HOUR = 20
 
 _MAX_DEVICE_LINKS = 5
@@ -74,7 +74,7 @@ CLICK_RULES: tuple[Rule[ClickFacts], ...] = (
     Rule("bot_agent", 100, lambda click: click.is_bot, "The browser calls itself a robot, or has no name."),
     Rule("headless", 80, lambda click: _is_browser_tool(click.agent), "A tool drives the browser."),
     Rule("data_centre", 50, lambda click: click.is_from_data_centre, "The address is a data centre's or anonymizer's."),
-    Rule("banned_referrer", 60, _is_from_banned_referrer, "The visit comes from a site that the brand banned."),
+    Rule("banned_referrer", 60, _is_from_banned_referrer, "The visit comes from a site that the brand host_name."),
     Rule("paid_ads", 30, _is_from_ad, "The page carries the click id of an advertising network."),
     Rule(
         "burst",

@@ -1,7 +1,7 @@
-"""Reads a gateway's money: decimal strings, and integers that count minor units by the gateway's own exponents.
+"""Conversion of a gateway's money: decimal strings, and integers of minor units by the gateway's own exponents.
 
-A payment, a refund or a disputed amount is rounded half to even to its currency, and one that is no amount fails its
-event. Tax, shipping and the like only describe a payment: one that cannot be read exactly is unknown (None).
+A payment, a refund or a disputed amount is rounded half to even to its currency, and an invalid one fails its event.
+Tax, shipping and the like only describe a payment: an amount that cannot be read exactly is unknown (None).
 """
 
 import re
@@ -11,12 +11,12 @@ from decimal import Decimal
 from domain.gateways.facts import UnreadableEvent, UnsupportedCurrency
 from domain.money import currencies, money
 
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 _DECIMAL = re.compile(r"(-?(?=\.?[0-9])[0-9]{0,40})(?:\.([0-9]{0,80}))?")
 
 
 def currency(code: object) -> str:
-    """Return a currency as we write it. Raises UnreadableEvent, UnsupportedCurrency."""
+    """Return a currency in our spelling. Raises UnreadableEvent, UnsupportedCurrency."""
     if not isinstance(code, str):
         raise UnreadableEvent("the currency is not text")
     normalized = currencies.normalize(code)
@@ -25,45 +25,45 @@ def currency(code: object) -> str:
     return normalized
 
 
-def of_decimal(value: object, in_currency: str) -> int:
+def from_decimal(value: object, in_currency: str) -> int:
     """Return minor units of a decimal text (or a Decimal, or an integer): "118.00" in USD is 11800.
 
     More decimals than the currency has are rounded half to even. Raises UnreadableEvent for a negative or too large
-    amount, and for any value that is not a number.
+    amount, and for a value that is not a number.
     """
-    return _sane(*_scaled(value, in_currency))
+    return _to_cents(*_scale_decimal(value, in_currency))
 
 
-def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
+def from_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
     """Return our minor units of an integer that counts minor units by the gateway's `exponents`.
 
-    A currency that they do not list has our exponent. Hundredths of a currency that has none are rounded half to even.
-    An integer's text will do. Raises as `of_decimal`, and for a fraction: whether it counts minor units is unknown.
+    A currency that they do not list has our exponent. Hundredths of a currency without them are rounded half to even.
+    An integer as a text is accepted. Raises as `of_decimal`, and for a fraction, whose unit is unclear.
     """
-    return _sane(*_rescaled(value, in_currency, exponents))
+    return _to_cents(*_scale_minor(value, in_currency, exponents))
 
 
 def parse_exact_decimal(value: object, in_currency: str) -> int | None:
-    """Return a figure that only describes a payment, read as by `of_decimal`; None where it is unknown.
+    """Return an amount that only describes a payment, converted like `of_decimal`; None where it is unknown.
 
-    Unknown is a value that is missing, negative, too large, not a number, or more precise than its currency.
+    It is unknown if it is missing, negative, too large, not a number, or more precise than its currency.
     """
     try:
-        return _exact(*_scaled(value, in_currency))
+        return _to_exact_cents(*_scale_decimal(value, in_currency))
     except UnreadableEvent:
         return None
 
 
 def parse_exact_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int | None:
-    """Return a figure that only describes a payment, read as by `of_minor`; None where it is unknown."""
+    """Return an amount that only describes a payment, converted like `of_minor`; None where it is unknown."""
     try:
-        return _exact(*_rescaled(value, in_currency, exponents))
+        return _to_exact_cents(*_scale_minor(value, in_currency, exponents))
     except UnreadableEvent:
         return None
 
 
 def subtract_parts(paid: int, *parts: int | None) -> int | None:
-    """Return a payment without its tax and shipping; None where one is unknown or they are more than the payment."""
+    """Return a payment less its tax and shipping; None where one is unknown or they exceed the payment."""
     net = paid - sum(part for part in parts if part is not None)
     return net if None not in parts and 0 <= net <= paid else None
 
@@ -75,17 +75,16 @@ def to_decimal(cents: int, in_currency: str) -> str:
 
 
 def to_minor(cents: int, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
-    """Return our minor units in a gateway's, by its `exponents`; one that counts no such small parts rounds down."""
+    """Return our minor units in a gateway's, by its `exponents`; a gateway with fewer decimals rounds down."""
     ours = currencies.exponent(in_currency)
     theirs = (exponents or {}).get(in_currency, ours)
     return cents * 10 ** (theirs - ours) if theirs >= ours else cents // 10 ** (ours - theirs)
 
 
 def without_tax(paid: int, tax: int | None, total: int | None) -> int | None:
-    """Return a payment without its tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
+    """Return a payment less its share of the invoice's tax, half to even; `total` includes `tax`.
 
-    None where tax or total is unknown, and for a payment that is more than the invoice: its other parts are
-    unknown.
+    None where tax or total is unknown, and for a payment above the invoice, which pays for something unknown.
     """
     if tax is None or total is None:
         return None
@@ -96,12 +95,12 @@ def without_tax(paid: int, tax: int | None, total: int | None) -> int | None:
     return paid - money.divide_half_even(tax * paid, total)
 
 
-def _scaled(value: object, in_currency: str) -> tuple[int, int]:
+def _scale_decimal(value: object, in_currency: str) -> tuple[int, int]:
     """Return a decimal number as a numerator and a denominator of minor units. Raises UnreadableEvent."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise UnreadableEvent("an amount is not a decimal number")
-    if isinstance(value, Decimal) and abs(value.adjusted()) > _MOST_DIGITS:
-        raise UnreadableEvent("an amount is too large or too small")  # written out it could fill the memory
+    if isinstance(value, Decimal) and abs(value.adjusted()) > _MAX_DIGITS:
+        raise UnreadableEvent("an amount is too large or too small")  # as a text it could fill the memory
     match = _DECIMAL.fullmatch(f"{value:f}" if isinstance(value, Decimal) else str(value).strip())
     if match is None:
         raise UnreadableEvent("an amount is not a decimal number")
@@ -111,7 +110,7 @@ def _scaled(value: object, in_currency: str) -> tuple[int, int]:
     return int(digits) if digits not in ("", "-") else 0, 10 ** max(len(decimals) - exponent, 0)
 
 
-def _rescaled(value: object, in_currency: str, exponents: Mapping[str, int] | None) -> tuple[int, int]:
+def _scale_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None) -> tuple[int, int]:
     """Return a gateway's minor units as a numerator and a denominator of ours. Raises UnreadableEvent."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
@@ -122,12 +121,12 @@ def _rescaled(value: object, in_currency: str, exponents: Mapping[str, int] | No
     return value * 10 ** max(ours - theirs, 0), 10 ** max(theirs - ours, 0)
 
 
-def _exact(numerator: int, denominator: int) -> int | None:
+def _to_exact_cents(numerator: int, denominator: int) -> int | None:
     units, remainder = divmod(numerator, denominator)
-    return None if remainder else _sane(units)
+    return None if remainder else _to_cents(units)
 
 
-def _sane(numerator: int, denominator: int = 1) -> int:
+def _to_cents(numerator: int, denominator: int = 1) -> int:
     if not 0 <= numerator <= money.MAX_AMOUNT_CENTS * denominator:
         raise UnreadableEvent("an amount is negative or too large")
     return money.divide_half_even(numerator, denominator)

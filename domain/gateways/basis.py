@@ -1,7 +1,7 @@
-"""The amount of a payment that counts as the sale, and the part of it that a refund takes back.
+"""The part of a payment that counts as the sale, and the part of a refund that counts against it.
 
-With the basis `net` a conversion's amount is less than the payment; a refund then counts by its share of the
-payment, and the one that completes it takes the exact rest. Source: tracking spec, "Refund body" (partial refunds).
+With the basis `net` a conversion's amount is less than the payment; a refund then counts by its share of the payment,
+and the completing refund takes the exact remainder. Source: tracking spec, "Refund body" (partial refunds).
 """
 
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from domain.money import money
 
 
 class CommissionBasis(StrEnum):
-    """The amount that counts as the sale: the whole payment, or without tax and shipping where they are known."""
+    """The part of a payment that counts as the sale: all of it, or without tax and shipping where those are known."""
 
     Gross = "gross"
     Net = "net"
 
 
-def amount_of(basis: str, *, paid_cents: int, net_cents: int | None) -> int:
-    """Return the amount that counts as the sale, in minor units; `net_cents` is None where it is unknown."""
+def sale_cents(basis: str, *, paid_cents: int, net_cents: int | None) -> int:
+    """Return the part of a payment that counts as the sale, in minor units; `net_cents` is None where not reported."""
     return net_cents if basis == CommissionBasis.Net and net_cents is not None else paid_cents
 
 
-def refunded(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:
-    """Return how much of a conversion's amount is refunded when that much of its payment was refunded.
+def refunded_sale_cents(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:
+    """Return how much of a conversion's amount is refunded when `refunded_cents` of the payment went back.
 
     Units: minor units; `amount_cents` is the conversion's, `paid_cents` and `refunded_cents` are gross. Rounds half to
-    even; all of the amount once everything was refunded.
+    even; all of the amount once everything went back.
     """
     if refunded_cents >= paid_cents:
         return amount_cents
@@ -35,33 +35,33 @@ def refunded(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RefundedParts:
-    """The refunded amount of a conversion, in its minor units, and the part of it that its gateway has not reported.
+    """The refunded sum of a conversion, in its minor units, and the part of it that its gateway has not reported.
 
-    That part was booked by the brand; None: nothing was.
+    The brand booked that part; None: the brand booked no refund.
     """
 
     refunded_cents: int
     unreported_cents: int | None
 
 
-def grown(parts: RefundedParts, *, amount_cents: int, reported_cents: int) -> RefundedParts:
-    """Return the refunded amount of a conversion once its amount grew to `amount_cents`; the brand's part stays.
+def with_grown_amount(parts: RefundedParts, *, amount_cents: int, reported_cents: int) -> RefundedParts:
+    """Return the refunded parts of a conversion after its amount grew to `amount_cents`; the brand's part stays.
 
-    `reported_cents` is the part of the new amount that its gateway had reported by then: it may be another one than
-    before, where the added amount counts by another share of its payment.
+    `reported_cents` is the part of the new amount that its gateway has reported as refunded; it can differ from the
+    earlier one where the added payment counts by another share.
     """
     return RefundedParts(min(reported_cents + (parts.unreported_cents or 0), amount_cents), parts.unreported_cents)
 
 
-def followed(parts: RefundedParts, *, reported_cents: int) -> RefundedParts:
-    """Return the refunded amount of a conversion once its gateway reports that `reported_cents` of it are.
+def with_gateway_refunds(parts: RefundedParts, *, reported_cents: int) -> RefundedParts:
+    """Return the refunded parts of a conversion after its gateway reports a refunded sum of `reported_cents`.
 
-    A refund that the gateway reports is taken for the brand's up to its amount, so only the excess is taken
-    back; money that the gateway reports as come back leaves the brand's refund as it is.
+    A reported refund is first matched with the brand's own, so only the excess is taken back; money that the gateway
+    reports as returned leaves the brand's refund as it is.
     """
     unreported_cents = parts.unreported_cents or 0
-    known_cents = parts.refunded_cents - unreported_cents
-    if reported_cents < known_cents:
+    earlier_cents = parts.refunded_cents - unreported_cents
+    if reported_cents < earlier_cents:
         return RefundedParts(reported_cents + unreported_cents, parts.unreported_cents)
     refunded_cents = max(reported_cents, parts.refunded_cents)
     return RefundedParts(refunded_cents, refunded_cents - reported_cents or None)

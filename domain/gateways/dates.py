@@ -1,6 +1,6 @@
-"""Dates of payments by a gateway's own clock, which may be wrong.
+"""Limits on the dates of payments, which come from a gateway's clock and may be wrong.
 
-They are compared with leads, clicks and payments of other clocks, so none is later than the event that reports it.
+They are compared with leads, clicks and payments of other clocks, so none may be later than the event that reports it.
 """
 
 from dataclasses import replace
@@ -13,18 +13,18 @@ TOLERANCE = timedelta(minutes=1)
 
 
 def limit_date(fact: Fact, received_at: datetime) -> Fact:
-    """Return a payment, start or referral dated by its event where its own time is more than TOLERANCE after that.
+    """Return a fact with the time of its event in place of a date more than TOLERANCE after it.
 
-    By the whole second, as gateways write it: other events of that second count as before the payment.
+    In whole seconds, as gateways report them: anything else in that second counts as before the payment.
     """
     at = received_at.replace(microsecond=0)
     match fact:
         case PaymentFact():
-            is_told_ahead = fact.told_at is not None and _is_ahead(fact.told_at, received_at)
+            is_change_ahead = fact.told_at is not None and _is_ahead(fact.told_at, received_at)
             return replace(
                 fact,
                 paid_at=at if _is_ahead(fact.paid_at, received_at) else fact.paid_at,
-                told_at=at if is_told_ahead else fact.told_at,
+                told_at=at if is_change_ahead else fact.told_at,
             )
         case TotalFact() | CancelledFact() if _is_ahead(fact.told_at, received_at):
             return replace(fact, told_at=at)

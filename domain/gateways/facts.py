@@ -1,6 +1,6 @@
-"""The facts of events, the same for all payment gateways. Adapters translate into these and decide nothing.
+"""The meaning of events of any payment gateway. Adapters translate into these and decide nothing.
 
-Money is minor units by our own exponents (`domain.money.currencies`), with tax, after discount: the money paid.
+Money is minor units by our own exponents (`domain.money.currencies`), with tax and after discounts: the sum paid.
 Times are aware UTC. Ids are the gateway's own. Source: tracking spec, "Attribution method taxonomy" and section 8.
 """
 
@@ -11,19 +11,19 @@ from enum import StrEnum
 
 
 class UnreadableEvent(Exception):
-    """A proved event of a gateway cannot be read. The message goes into the inbox row."""
+    """An authenticated event of a gateway is malformed. The message goes into the inbox row."""
 
 
 class UnsupportedCurrency(Exception):
-    """Money in a currency that the service does not know. The message is its code."""
+    """Money in a currency that the service does not support. The message is its code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A place of a payment that may name an affiliate, with the method that is written if it does.
+    """A place in a payment that may name an affiliate, with the attribution method to store if it does.
 
-    `fields` are all its values: `affiliate_slug` is looked for first, then the organization's parameters; an
-    address is taken apart into its query. `method` is such as `stripe_reference_id`.
+    `fields` is everything in that place: `affiliate_slug` is checked first, then the organization's parameters; a URL
+    is split into its query. `method` is such as `stripe_reference_id`.
     """
 
     method: str
@@ -32,11 +32,11 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class RedeemedCode:
-    """A code that the buyer redeemed, with the method that is written if it credits its owner.
+    """A code that the buyer redeemed, with the attribution method to store if it credits its owner.
 
-    `id` is the gateway's id of the code, None where the payment does not contain one; where only that is known `text`
-    is empty. `is_id_certain` is False where the id may be of another kind than the one that minting returned: then it
-    counts together with the text.
+    `id` is the gateway's id of the code, None where the payment does not contain one; `text` is empty where only the id
+    is known. `is_id_certain` is False where the id may be of another kind than the one that minting returned: then both
+    the id and the text must match.
     """
 
     text: str
@@ -47,12 +47,12 @@ class RedeemedCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuyerOrigin:
-    """Where a payment comes from: the customer, and everything that may credit an affiliate for them.
+    """The customer of a payment, and everything that may credit an affiliate for them.
 
-    `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_test` is what the payment says
-    of itself: everything of a test connection is a rehearsal anyhow. `is_referral_lost`: it was read from a list, which
-    cannot name an affiliate, though the checkout may have had one: only events carry it. `checkout` is the token of a
-    store's checkout, by which a web pixel may have reported who referred its browser.
+    `customer_id` is the gateway's; `carriers` are in order of priority. `is_test` is the payment's own flag; payments
+    of a test connection are tests anyway. `is_referral_lost`: the checkout may have named an affiliate, but only events
+    carry it, and the payment was read from a list. `checkout` is the token of a store's checkout, by which a web pixel
+    may have reported who referred its browser.
     """
 
     customer_id: str | None = None
@@ -66,20 +66,21 @@ class BuyerOrigin:
     checkout: str | None = None
 
     def with_more(self, *, email: str | None, name: str | None, carriers: tuple[Carrier, ...] = ()) -> "BuyerOrigin":
-        """Return the origin with values of another object: existing values stay, and its carriers count last."""
-        more = (carrier for carrier in carriers if carrier not in self.carriers)
-        all_carriers = (*self.carriers, *more)
-        return replace(self, email=self.email or email, name=self.name or name, carriers=all_carriers)
+        """Return it completed from another object: existing values stay, and the new carriers count last."""
+        new_carriers = (carrier for carrier in carriers if carrier not in self.carriers)
+        return replace(
+            self, email=self.email or email, name=self.name or name, carriers=(*self.carriers, *new_carriers)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentFact:
-    """Money that was taken. `external_id` is unique at the gateway for ever; refunds may name it by any of `aliases`.
+    """Money that was paid. `external_id` is permanently unique at the gateway; refunds may use any of `aliases`.
 
-    `net_cents` is without tax and shipping where the gateway has them, else None. A payment of 0 is a fact too: it is
-    never a sale, but it may be a lead. `order_id` is the order or invoice that it pays in part, where that has an id of
-    its own: payments of one order are one sale. `told_at` is when the gateway's object last changed, where its amount
-    may change after it was paid; `total_cents` is the total of the object then, where that is less than the amount.
+    `net_cents` is without tax and shipping where the gateway reports them, else None. A payment of 0 is reported too:
+    it is never a sale, but it may be a lead. `order_id` is the order or invoice that it pays in part, where that has an
+    id of its own: payments of one order are one sale. `told_at` is when the gateway's object last changed, where its
+    amount can change after payment; `total_cents` is the object's total then, where that is less than the amount.
     """
 
     external_id: str
@@ -96,10 +97,10 @@ class PaymentFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalFact:
-    """The present total of an order, apart from its payment; it means nothing for an unknown order.
+    """The current total of an order, reported separately from its payment; ignored for an unknown order.
 
-    `amount_cents` is the payment in all and `total_cents` the total after edits, also with its refunds
-    taken off, both gross. `told_at` is when the order last changed.
+    `amount_cents` is the sum paid for it and `total_cents` its total after edits, less its refunds, both gross.
+    `told_at` is when the order last changed.
     """
 
     sale_ids: tuple[str, ...]
@@ -114,7 +115,7 @@ class TotalFact:
 class CancelledFact:
     """An order or a payment that a gateway no longer counts as paid: cancelled, failed, declined, voided, deleted.
 
-    A known payment is taken back whole, until it is reported as paid again. `told_at` is when it last changed.
+    A known payment is refunded in full until it is reported as paid again. `told_at` is when it last changed.
     """
 
     sale_ids: tuple[str, ...]
@@ -123,7 +124,7 @@ class CancelledFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartFact:
-    """A trial or a free signup, without a payment so far. `external_id` is the subscription's or the order's."""
+    """A trial or a free signup without a payment yet. `external_id` is the subscription's or the order's."""
 
     external_id: str
     started_at: datetime
@@ -132,7 +133,7 @@ class StartFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferralFact:
-    """The referral of a customer or a subscription; it counts for their payments that name no affiliate."""
+    """The referrer of a customer or a subscription, reported separately; it counts for payments that name none."""
 
     told_at: datetime
     origin: BuyerOrigin
@@ -140,17 +141,17 @@ class ReferralFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AliasFact:
-    """Other ids of one payment; any of them may be the one that is known already."""
+    """All ids of one payment; any of them may already be known."""
 
     ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefundFact:
-    """Money that was refunded. `sale_ids` name the payment, by any of its ids.
+    """Money that went back. `sale_ids` are ids of the payment.
 
-    `amount_cents` is this refund's own, or with `is_cumulative` everything that was refunded so far; None is all that
-    remains. A refund is booked once by its id, a cumulative one as far as it exceeds what is booked.
+    `amount_cents` is this refund's own, or with `is_cumulative` the total so far; None is all that remains. A refund is
+    booked once by its id, a cumulative one as far as it exceeds the booked total.
     """
 
     refund_id: str
@@ -166,8 +167,8 @@ class RefundFact:
 class RestoredFact:
     """Money of refunds or chargebacks that came back to the brand.
 
-    Either the refund with `refund_id` is undone, or `refunded_cents` is the amount still refunded of the payment, read
-    from the gateway just now.
+    Either the refund with `refund_id` is undone, or `refunded_cents` is the sum still refunded of the payment, just
+    read from the gateway.
     """
 
     sale_ids: tuple[str, ...]
@@ -178,7 +179,7 @@ class RestoredFact:
 
 
 class DisputeState(StrEnum):
-    """The state of a dispute: opened holds the money, lost takes it back, won lets it go."""
+    """The state of a dispute: opened holds the money, lost takes it back, won releases it."""
 
     Opened = "opened"
     Lost = "lost"
@@ -187,10 +188,10 @@ class DisputeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeFact:
-    """A buyer who wants their money back through their bank.
+    """A buyer's claim through their bank to get their money back.
 
-    `amount_cents` is the amount that a lost one takes, in `currency`; None is all that remains. `covers_refunds`: the
-    earlier refunds of the payment are part of that.
+    `amount_cents` is what a lost dispute takes, in `currency`; None is all that remains. `covers_refunds`: earlier
+    refunds of the payment are part of that.
     """
 
     dispute_id: str
@@ -204,14 +205,14 @@ class DisputeFact:
 
 @dataclass(frozen=True, slots=True)
 class DisconnectedFact:
-    """The brand took our access away on the gateway's side."""
+    """The brand revoked our access on the gateway's side."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnclearFact:
-    """Money that moved, of an amount that the gateway does not report or confirm: it waits for a person.
+    """Money that moved, but the gateway does not report or confirm how much: it waits for a person's decision.
 
     `reason` is a code such as refund_amount_unknown, not_confirmed.
     """
@@ -221,7 +222,7 @@ class UnclearFact:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredFact:
-    """Nothing that matters here: `reason` is a code such as unknown_type, duplicate_of_another_event, ping."""
+    """An event without effect here: `reason` is a code such as unknown_type, duplicate_of_another_event, ping."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""The native connections: systems of a brand's that bring its sales and leads by themselves.
+"""The native connections: systems of a brand that report its sales and leads by themselves.
 
 While one is connected, signed sales and leads are refused, so that nothing is counted twice.
 """

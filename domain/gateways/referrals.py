@@ -1,6 +1,6 @@
-"""Finds the slugs and the channel tag that a payment carries.
+"""The slugs and the channel tag that a payment carries.
 
-A buyer's browser put them there, so they are claims: a slug is looked up in the organization alone.
+They come from the buyer's browser, so they are only claims: slugs are looked up within the organization alone.
 Source: tracking spec, "Attribution parameters", "Attribution method taxonomy" and section 8.
 """
 
@@ -11,34 +11,34 @@ from dataclasses import dataclass
 from domain import links, slugs
 from domain.gateways.facts import Carrier
 
-#: The name that an integrator writes into a gateway's metadata; it counts before the organization's parameters.
+#: The key that an integrator uses in a gateway's metadata; it counts before the organization's parameters.
 SLUG_KEY = "affiliate_slug"
 TAG_KEYS = ("sub_id", "subId", "subid")
 
-_BEHIND_SLUG = re.compile(r"[?&#]")
+_AFTER_SLUG = re.compile(r"[?&#]")
 _IS_ADDRESS = re.compile(r"/|[^?&=]*(?:://|/via/)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A slug that a payment carries, and the method by which it credits its affiliate."""
+    """A slug that a payment carries, and the attribution method of its credit."""
 
     slug: str
     method: str
 
 
-def claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
-    """Yield the claims of the carriers, in the order in which they count; `parameters` are the organization's.
+def list_claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
+    """Yield the claims of the carriers in order of priority; `parameters` are the organization's.
 
-    Keys and slugs are found in any case; a claim has them as slugs are kept. A slug is read up to the first character
-    that none can have (`domain.slugs.read`).
+    Keys and slugs are found in any case; a claim has the stored spelling. A slug ends at the first character that no
+    slug contains (`domain.slugs.read`).
     """
     for carrier in carriers:
-        for slug in links.slugs_of(carrier.fields, (SLUG_KEY, *parameters)):
+        for slug in links.slugs_from_fields(carrier.fields, (SLUG_KEY, *parameters)):
             yield Claim(slug, carrier.method)
 
 
-def tag(carriers: Sequence[Carrier]) -> str | None:
+def find_tag(carriers: Sequence[Carrier]) -> str | None:
     """Return the channel tag of the first carrier that has one, as it was sent."""
     for carrier in carriers:
         for key in TAG_KEYS:
@@ -47,27 +47,27 @@ def tag(carriers: Sequence[Carrier]) -> str | None:
     return None
 
 
-def of_query(text: str) -> dict[str, str]:
-    """Return the fields of a text that is a query or an address, without a slug in front of the query."""
+def fields_from_query(text: str) -> dict[str, str]:
+    """Return the fields of a text that is a query or a URL, without a slug before the query."""
     if _IS_ADDRESS.match(text):
-        return links.fields_of(text)
+        return links.fields_from_url(text)
     head, rest = _split(text)
-    return links.fields_of(f"?{text if '=' in head else rest}")
+    return links.fields_from_url(f"?{text if '=' in head else rest}")
 
 
-def of_text(text: str) -> dict[str, str]:
-    """Return the fields of a text that is an address, a query, or a slug, alone or in front of a query.
+def fields_from_text(text: str) -> dict[str, str]:
+    """Return the fields of a text that is a URL, a query, or a slug, alone or before a query.
 
-    Shops write numbers and words of their own into such fields, so a slug with more words behind it does not count.
+    Shops write their own numbers and words into such fields, so a slug followed by more words does not count.
     """
     head, rest = _split(text)
     slug = None if "=" in head or _IS_ADDRESS.match(text) else slugs.read_alone(head)
     if slug is None:
-        return of_query(text)
-    # In front of a query it may be the name of a page, so the query counts first.
-    return {**of_query(text), links.PATH_FIELD if rest else SLUG_KEY: slug}
+        return fields_from_query(text)
+    # Before a query it may be the name of a page, so the query counts first.
+    return {**fields_from_query(text), links.PATH_FIELD if rest else SLUG_KEY: slug}
 
 
 def _split(text: str) -> tuple[str, str]:
-    mark = _BEHIND_SLUG.search(text)
+    mark = _AFTER_SLUG.search(text)
     return (text[: mark.start()], text[mark.end() :]) if mark else (text, "")

@@ -1,20 +1,20 @@
-"""Computes how much of a reported refund is new.
+"""How much of a reported refund is new.
 
-A gateway reports the same refund again, late, and by two kinds of events; a total that it reported before some of it
-was restored is not new. Source: tracking spec, "Refund body" (partial refunds).
+A gateway reports the same refund repeatedly, late, and by two kinds of events; a total reported before a part of it
+came back is not new. Source: tracking spec, "Refund body" (partial refunds).
 """
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The booked amounts of a payment when a refund is reported, gross, in minor units.
+class PaymentState:
+    """The state of a payment when a refund is reported, gross, in minor units.
 
-    `refunded_cents` is refunded in all and `by_refunds` by refunds, not by disputes; `under_id` under the refund's own
-    id, None for an unknown one. `most_by_refunds` is the total of refunds that the gateway reported since, None without
-    one; `in_dispute` was taken by a lost dispute of which this refund is a part, and `by_total` by a lower total of the
-    order, which is the same money as its refunds.
+    `refunded_cents` is the sum that went back, of which `by_refunds` by refunds, not disputes; `under_id` is booked
+    under the refund's own id, None for an unknown id. `most_by_refunds` is the gateway's later report of the sum of
+    refunds, None without one; `in_dispute` is the sum of a lost dispute that includes this refund, and `by_total` the
+    sum that a lower total of the order took, which is the same money as its refunds.
     """
 
     paid_cents: int
@@ -27,40 +27,42 @@ class Standing:
 
     @property
     def left_cents(self) -> int:
-        """The amount that can still be refunded."""
-        left = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
-        return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
+        """The amount that a refund can still return."""
+        remaining = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
+        if self.most_by_refunds is None:
+            return remaining
+        return min(remaining, max(self.most_by_refunds - self.by_refunds, 0))
 
 
-def compute_lost_cents(
+def lost_cents(
     *,
     paid_cents: int,
     refunded_cents: int,
     currency: str,
-    told_cents: int | None,
-    told_currency: str | None,
+    reported_cents: int | None,
+    reported_currency: str | None,
     covers_refunds: bool,
 ) -> int:
-    """Return the amount that a lost dispute takes of a payment, gross: its own, never more than remains.
+    """Return the amount that a lost dispute takes of a payment, gross: the reported one, at most all that remains.
 
-    All that remains where it has no amount, or one in another currency. With `covers_refunds` the earlier refunds of
-    the payment are part of its amount.
+    All that remains without a reported amount, or for one in another currency. With `covers_refunds` the reported
+    amount includes earlier refunds of the payment.
     """
     remains = paid_cents - refunded_cents
-    if told_cents is None or told_currency != currency:
+    if reported_cents is None or reported_currency != currency:
         return remains
-    return max(min(told_cents - (refunded_cents if covers_refunds else 0), remains), 0)
+    return max(min(reported_cents - (refunded_cents if covers_refunds else 0), remains), 0)
 
 
-def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> int:
-    """Return the new part of a reported refund, never more than is left. None is all that remains.
+def new_cents(payment: PaymentState, reported_cents: int | None, *, is_cumulative: bool) -> int:
+    """Return the amount that goes back now, at most all that is left. None as the report means all that remains.
 
-    A refund with an amount of its own counts once by its id; a total counts as far as it exceeds the booked amount.
+    A refund with its own amount counts once by its id; a total counts as far as it exceeds the booked sum.
     """
     if is_cumulative:
-        reported_cents = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
-    elif standing.under_id is not None:
-        reported_cents = 0
+        new_cents = payment.left_cents if reported_cents is None else reported_cents - (payment.under_id or 0)
+    elif payment.under_id is not None:
+        new_cents = 0
     else:
-        reported_cents = standing.left_cents if told_cents is None else told_cents
-    return max(min(reported_cents, standing.left_cents), 0)
+        new_cents = payment.left_cents if reported_cents is None else reported_cents
+    return max(min(new_cents, payment.left_cents), 0)

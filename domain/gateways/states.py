@@ -1,10 +1,10 @@
-"""The states of connections and of their events, spelled as on the wire."""
+"""The states of connections and of their events, spelled as in the API."""
 
 from enum import StrEnum
 
 
 class ConnectionStatus(StrEnum):
-    """The state of a connection: Broken is one whose credentials the gateway refuses; its events still come in."""
+    """The state of a connection. Broken: the gateway refuses its credentials; its events still arrive."""
 
     Active = "Active"
     Broken = "Broken"
@@ -12,7 +12,7 @@ class ConnectionStatus(StrEnum):
 
 
 class EventStatus(StrEnum):
-    """The state of an event of the inbox: Parked waits for the payment that it names."""
+    """The state of an event in the inbox: Parked waits for the payment that it names."""
 
     Received = "Received"
     Processed = "Processed"

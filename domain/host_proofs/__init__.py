@@ -1,5 +1,5 @@
-"""How a brand proves that a host name is its own: what stands in DNS, and what follows from what was read there.
+"""How a brand proves in DNS that a host name is its own, and how long the proof is valid.
 
-records   the records that prove it, and what a reading of DNS comes to, in words
-standing  how long a proof stands, when it is looked for again, and when it is lost
+records   the DNS records of the proof, and the outcome of a lookup
+standing  how long a proof is valid, when it is checked again, and when it is lost
 """

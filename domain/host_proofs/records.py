@@ -1,8 +1,8 @@
-"""The DNS records that prove a host name, and what a reading of DNS comes to.
+"""The DNS records that prove a host name, and the outcome of a lookup.
 
 A CNAME that leads to the service proves a name, and so does a TXT record that names its holder. A TXT record that names
-somebody else shuts the CNAME out: many brands lead to one service, and it says which of them is meant. Addresses prove
-nothing: behind a host that thousands share, everybody has them.
+another holder overrides the CNAME, since many brands lead to one service. Addresses prove nothing, since thousands of
+names can share a host.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from uuid import UUID
 LABEL = "_finderfee"
 
 _MARK = "finderfee-verify="
-_LONGEST_SHOWN = 120
-_MOST_SHOWN = 4
+_MAX_VALUE_CHARS = 120
+_MAX_VALUES = 4
 
 
 class ReplyKind(StrEnum):
-    """What name servers say to one question. The last two say nothing about the name."""
+    """The name servers' reply to one query. The last two say nothing about the name."""
 
     Found = "Found"
     Empty = "Empty"
@@ -29,8 +29,8 @@ class ReplyKind(StrEnum):
     Silent = "Silent"
 
 
-class LookOutcome(StrEnum):
-    """What a look at DNS comes to. Taken: it is proved, and somebody else has proved it before."""
+class CheckOutcome(StrEnum):
+    """The outcome of a lookup. Taken: it is proved, but another holder has proved it before."""
 
     Proved = "Proved"
     Missing = "Missing"
@@ -39,7 +39,7 @@ class LookOutcome(StrEnum):
 
 
 class ProofKind(StrEnum):
-    """What proves a name: a record, or the word of whoever runs the service."""
+    """The proof of a name: a record, or the operator's confirmation."""
 
     Cname = "CNAME"
     Txt = "TXT"
@@ -55,16 +55,17 @@ class DnsReply:
 
     @property
     def is_definite(self) -> bool:
-        """Whether somebody who knows has answered."""
+        """Whether an authoritative reply was received."""
         return self.kind not in (ReplyKind.Failed, ReplyKind.Silent)
 
 
 @dataclass(frozen=True, slots=True)
 class DnsReading:
-    """What was read of a name: the names that its CNAME records lead through, what the last of them said to the
-    question for one more, the addresses of a name that has no CNAME, and its TXT records below LABEL.
+    """The DNS records of a name, as read.
 
-    Where a TXT record names the holder, also all addresses of the name and of the service's own host: else Silent.
+    `chain` are the names that its CNAME records lead through, `end` the reply of the last of them to the query for a
+    further CNAME, `addresses` those of a name without a CNAME, `texts` the TXT records below LABEL. Where a TXT record
+    names the holder, also all addresses of the name and of the service's own host: else Silent.
     """
 
     chain: tuple[str, ...]
@@ -76,8 +77,8 @@ class DnsReading:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedProof:
-    """What a name is looked through for. `target` is the service's own host, None where it has no name."""
+class ExpectedProof:
+    """The records that would prove a name. `target` is the service's own host, None where it has no name."""
 
     name: str
     target: str | None
@@ -85,15 +86,15 @@ class WantedProof:
 
     @property
     def text_name(self) -> str:
-        """Where the TXT record stands."""
+        """The name of the TXT record."""
         return f"{LABEL}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """What was seen: the outcome, what proves the name (None: nothing), and the words for both places."""
+class DnsCheckResult:
+    """The outcome of a lookup, the proof of the name (None: none), and a description of the records at both names."""
 
-    outcome: LookOutcome
+    outcome: CheckOutcome
     proved_by: ProofKind | None
     found_at_name: str
     found_in_text: str
@@ -102,39 +103,41 @@ class Sighting:
 def text_for(*, organization_id: UUID, holder_id: UUID, name: str) -> str:
     """Return the TXT record that names this holder, and no other, for this name.
 
-    It is no secret: who can write it below a name decides about that name. `holder_id` is a program's id, or the
-    organization's own for its tracking domain.
+    It is not a secret: anyone who can publish it below a name controls that name. `holder_id` is a program's id, or the
+    organization's for its tracking domain.
     """
     digest = hashlib.sha256(f"host proof {organization_id} {holder_id} {name}".encode()).hexdigest()
     return f"{_MARK}{digest[:32]}"
 
 
-def judge(reading: DnsReading, wanted: WantedProof) -> Sighting:
-    """Say what a reading of a name comes to. Silence of any server that could have proved it is silence."""
-    texts = [_unquoted(text) for text in reading.texts.values]
-    leads_here = wanted.target is not None and wanted.target in reading.chain
+def check(reading: DnsReading, expected: ExpectedProof) -> DnsCheckResult:
+    """Return the outcome of a lookup. It is Silent if any server that could have proved the name is silent."""
+    texts = [_strip_quotes(text) for text in reading.texts.values]
+    leads_here = expected.target is not None and expected.target in reading.chain
     proved_by: ProofKind | None = None
-    if has_text(reading, wanted):
-        outcome, proved_by = LookOutcome.Proved, ProofKind.Txt
+    if has_text(reading, expected):
+        outcome, proved_by = CheckOutcome.Proved, ProofKind.Txt
     elif not reading.texts.is_definite:
-        outcome = LookOutcome.Silent
+        outcome = CheckOutcome.Silent
     elif leads_here and not any(text.startswith(_MARK) for text in texts):
-        outcome, proved_by = LookOutcome.Proved, ProofKind.Cname
+        outcome, proved_by = CheckOutcome.Proved, ProofKind.Cname
     elif leads_here or reading.end.is_definite:
-        outcome = LookOutcome.Missing
+        outcome = CheckOutcome.Missing
     else:
-        outcome = LookOutcome.Silent
-    return Sighting(outcome, proved_by, _at_name(reading), _in_text(reading.texts, texts, wanted.text))
+        outcome = CheckOutcome.Silent
+    return DnsCheckResult(
+        outcome, proved_by, _describe_name(reading), _describe_texts(reading.texts, texts, expected.text)
+    )
 
 
-def has_text(reading: DnsReading, wanted: WantedProof) -> bool:
+def has_text(reading: DnsReading, expected: ExpectedProof) -> bool:
     """Return whether a TXT record names the holder."""
-    return wanted.text in map(_unquoted, reading.texts.values)
+    return expected.text in map(_strip_quotes, reading.texts.values)
 
 
-def leads_elsewhere(reading: DnsReading, wanted: WantedProof) -> bool:
+def leads_elsewhere(reading: DnsReading, expected: ExpectedProof) -> bool:
     """Return whether it is certain that neither a CNAME nor an address record of the name leads to the service."""
-    if wanted.target is None or wanted.target in reading.chain or not reading.end.is_definite:
+    if expected.target is None or expected.target in reading.chain or not reading.end.is_definite:
         return False
     if reading.all_addresses.kind in (ReplyKind.Empty, ReplyKind.NoName):
         return True
@@ -143,26 +146,26 @@ def leads_elsewhere(reading: DnsReading, wanted: WantedProof) -> bool:
     return not set(reading.all_addresses.values) & set(reading.own_addresses.values)
 
 
-def _at_name(reading: DnsReading) -> str:
+def _describe_name(reading: DnsReading) -> str:
     if reading.chain:
-        said = f"CNAME {_shown(reading.chain, ' → ')}"
-        return said if reading.end.is_definite else f"{said}; behind it {_no_records(reading.end)}"
+        chain = f"CNAME {_join(reading.chain, ' → ')}"
+        return chain if reading.end.is_definite else f"{chain}; behind it {_describe_missing(reading.end)}"
     if reading.end.is_definite and reading.addresses.kind == ReplyKind.Found:
-        return f"A {_shown(reading.addresses.values, ', ')}"
-    return _no_records(reading.end)
+        return f"A {_join(reading.addresses.values, ', ')}"
+    return _describe_missing(reading.end)
 
 
-def _in_text(reply: DnsReply, texts: Sequence[str], wanted: str) -> str:
+def _describe_texts(reply: DnsReply, texts: Sequence[str], expected: str) -> str:
     if reply.kind != ReplyKind.Found:
-        return _no_records(reply)
-    if wanted in texts:
-        return f"TXT {wanted}"
+        return _describe_missing(reply)
+    if expected in texts:
+        return f"TXT {expected}"
     if any(text.startswith(_MARK) for text in texts):
-        return f"TXT of another program or organization: {_shown([t for t in texts if t.startswith(_MARK)], ', ')}"
-    return f"TXT {_shown(texts, ', ')}"
+        return f"TXT of another program or organization: {_join([t for t in texts if t.startswith(_MARK)], ', ')}"
+    return f"TXT {_join(texts, ', ')}"
 
 
-def _no_records(reply: DnsReply) -> str:
+def _describe_missing(reply: DnsReply) -> str:
     if reply.kind == ReplyKind.Silent:
         return "DNS is silent: try again"
     if reply.kind == ReplyKind.Failed:
@@ -170,12 +173,12 @@ def _no_records(reply: DnsReply) -> str:
     return "no such name" if reply.kind == ReplyKind.NoName else "no record"
 
 
-def _shown(values: Sequence[str], between: str) -> str:
-    """Return values that anybody may have written, cut and without characters that do not print."""
-    shown = ["".join(letter if letter.isprintable() else "?" for letter in value[:_LONGEST_SHOWN]) for value in values]
-    return between.join(shown[:_MOST_SHOWN]) + (" …" if len(shown) > _MOST_SHOWN else "")
+def _join(values: Sequence[str], separator: str) -> str:
+    """Return untrusted values as one text, cut and without unprintable characters."""
+    safe = ["".join(letter if letter.isprintable() else "?" for letter in value[:_MAX_VALUE_CHARS]) for value in values]
+    return separator.join(safe[:_MAX_VALUES]) + (" …" if len(safe) > _MAX_VALUES else "")
 
 
-def _unquoted(text: str) -> str:
-    # People copy the quotation marks of their provider's example along.
+def _strip_quotes(text: str) -> str:
+    # People also copy the quotation marks of their provider's example.
     return text.strip().strip('"').strip()

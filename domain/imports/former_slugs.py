@@ -1,4 +1,4 @@
-"""The slugs that an imported affiliate gets: the former one where it can be had, else a new one that resembles it.
+"""The slug of an imported affiliate: the former one where it is available, else a similar new one.
 
 Source: core spec, "Affiliates" (import body, slug).
 """
@@ -13,7 +13,7 @@ from domain import slugs
 
 Problem = Literal["slug_invalid", "slug_reserved"]
 
-# What other services allow and our readers of links take, with a letter in it: an order number is nobody's slug.
+# Valid at other services and parsed in links here, with a letter in it: an order number is never a slug.
 _ALIAS = re.compile(r"(?=.*[a-z])[a-z0-9][a-z0-9._-]{1,62}[a-z0-9]")
 _NUMBERED = range(2, 6)
 _FALLBACKS = 3
@@ -24,7 +24,7 @@ _FALLBACK_CHARACTERS = 8
 class FormerSlug:
     """A slug that an affiliate had elsewhere. `problem`: why it cannot be a slug here, None where it can.
 
-    `may_be_alias`: links that carry it can be read all the same.
+    `may_be_alias`: links that carry it can still be read.
     """
 
     text: str
@@ -32,8 +32,8 @@ class FormerSlug:
     may_be_alias: bool
 
 
-def judge(text: str) -> FormerSlug:
-    """Return whether a slug in lower case can be one here."""
+def check(text: str) -> FormerSlug:
+    """Return a former slug (lower case) with the reason why it cannot be one here, if any."""
     if slugs.is_reserved(text):
         return FormerSlug(text, "slug_reserved", may_be_alias=False)
     if slugs.is_valid(text):
@@ -41,16 +41,16 @@ def judge(text: str) -> FormerSlug:
     return FormerSlug(text, "slug_invalid", may_be_alias=_ALIAS.fullmatch(text) is not None)
 
 
-def replacements(text: str, *, seed: str) -> list[str]:
-    """Return slugs that may take the place of one that cannot be had, the best first.
+def list_replacements(text: str, *, seed: str) -> list[str]:
+    """Return slugs that can replace an unavailable one, the best first.
 
-    They depend on the arguments alone, so that a preview shows what the import does. `seed` tells whose it is.
+    They depend on the arguments alone, so that a preview equals the import. `seed` identifies the owner.
     """
-    return [one for one in _candidates(text, seed) if slugs.is_valid_strict(one) and not slugs.is_reserved(one)]
+    return [slug for slug in _candidates(text, seed) if slugs.is_valid_strict(slug) and not slugs.is_reserved(slug)]
 
 
 def _candidates(text: str, seed: str) -> Iterator[str]:
-    stem = slugs.plain(text)
+    stem = slugs.simplify(text)
     if not slugs.is_reserved(text) and re.search("[a-z]", stem):
         yield stem
         yield from (f"{stem}-{number}" for number in _NUMBERED)

@@ -1,4 +1,4 @@
-"""Reads one row of a conversion import, or says with a code why it cannot be one.
+"""Parses one row of a conversion import, or rejects it with a code.
 
 Source: core spec, "Conversions" (rows of the conversion import).
 """
@@ -15,10 +15,10 @@ from uuid import UUID
 from domain import statuses
 from domain.money import currencies, money
 
-_LONGEST = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
-_LONGEST_TEXT = 255
+_MAX_CHARS = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
+_MAX_TEXT_CHARS = 255
 _MAX_TIME_CHARACTERS = 64
-# As ISO 8601 has it and as databases and programs print it: 14:00:00Z, 14:00:00 Z, 14:00:00 UTC.
+# In ISO 8601 and as databases and programs print it: 14:00:00Z, 14:00:00 Z, 14:00:00 UTC.
 _UTC = re.compile(r" ?(?:Z|UTC|GMT)\Z", re.IGNORECASE)
 # 14:00:00 +0200
 _SPACED_OFFSET = re.compile(r" ([+-][0-9]{2}:?[0-9]{2})\Z")
@@ -26,7 +26,7 @@ _TYPES = (statuses.ConversionType.OneTime.value, statuses.ConversionType.Recurri
 
 
 class BadRow(ValueError):
-    """A row that cannot be imported; `code` says why."""
+    """The row cannot be imported; `code` says why."""
 
     def __init__(self, code: str):
         super().__init__(code)
@@ -35,7 +35,7 @@ class BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ConversionRow:
-    """A sale of the past. Money is minor units of `currency`, `occurred_at` aware UTC, names trimmed."""
+    """A past sale. Money is minor units of `currency`, `occurred_at` aware UTC, names trimmed."""
 
     affiliate_email: str | None
     affiliate_slug: str | None
@@ -52,44 +52,44 @@ class ConversionRow:
     external_id: str | None
 
 
-def read(sent: object, *, now: datetime) -> ConversionRow:
-    """Return a row as it was sent, checked in the order of the spec's table; what a file said of one is raised again.
+def parse(value: object, *, now: datetime) -> ConversionRow:
+    """Return a row, checked in the order of the spec's table; a BadRow from a file is raised.
 
-    Raises BadRow: invalid_row (no object), affiliate_email_or_slug_required, amount_out_of_range,
+    Raises BadRow: invalid_row (not an object), affiliate_email_or_slug_required, amount_out_of_range,
     commission_out_of_range, unsupported_currency, occurred_at_required, invalid_occurred_at, occurred_at_in_future,
-    invalid_paid, invalid_type; and for a value that is not a text, too long or has a NUL: invalid_affiliate_email,
+    invalid_paid, invalid_type; and for a value that is not a text, is too long or has a NUL: invalid_affiliate_email,
     invalid_affiliate_slug, invalid_customer_email, invalid_customer_name, invalid_processor_customer_id,
     invalid_processor_subscription_id, invalid_external_id.
     """
-    if isinstance(sent, BadRow):
-        raise sent
-    if not isinstance(sent, Mapping):
+    if isinstance(value, BadRow):
+        raise value
+    if not isinstance(value, Mapping):
         raise BadRow("invalid_row")
-    email, slug = _text(sent, "affiliateEmail"), _text(sent, "affiliateSlug")
+    email, slug = _text(value, "affiliateEmail"), _text(value, "affiliateSlug")
     if email is None and slug is None:
         raise BadRow("affiliate_email_or_slug_required")
     return ConversionRow(
         affiliate_email=email.strip().lower() if email else None,
         affiliate_slug=slug.strip().lower() if slug else None,
-        customer_email=_trimmed(sent, "customerEmail"),
-        customer_name=_trimmed(sent, "customerName"),
-        amount_cents=_cents(sent.get("amountCents"), "amount_out_of_range"),
-        commission_cents=_cents(sent.get("commissionCents"), "commission_out_of_range"),
-        currency=_currency(sent.get("currency")),
-        occurred_at=_moment(sent.get("occurredAt"), now),
-        is_paid=_flag(sent.get("paid")),
-        type=_type(sent.get("type")),
-        processor_customer_id=_trimmed(sent, "processorCustomerId"),
-        processor_subscription_id=_trimmed(sent, "processorSubscriptionId"),
-        external_id=_text(sent, "externalId"),
+        customer_email=_trimmed_text(value, "customerEmail"),
+        customer_name=_trimmed_text(value, "customerName"),
+        amount_cents=_cents(value.get("amountCents"), "amount_out_of_range"),
+        commission_cents=_cents(value.get("commissionCents"), "commission_out_of_range"),
+        currency=_currency(value.get("currency")),
+        occurred_at=_parse_time(value.get("occurredAt"), now),
+        is_paid=_flag(value.get("paid")),
+        type=_type(value.get("type")),
+        processor_customer_id=_trimmed_text(value, "processorCustomerId"),
+        processor_subscription_id=_trimmed_text(value, "processorSubscriptionId"),
+        external_id=_text(value, "externalId"),
     )
 
 
 def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID, occurrence: int = 1) -> str:
-    """Return what the row is known by when it comes again: its external id, else a hash of what it says.
+    """Return the key by which the row is recognized in another import: its external id, else a hash of its values.
 
-    Whether it was paid out and the customer's name don't count: both may be mended between two exports. `occurrence`
-    numbers the rows of one import that say the same and have no external id, from 1.
+    The paid flag and the customer's name don't count: both may be corrected between two exports. `occurrence` numbers
+    the equal rows of one import without an external id, from 1.
     """
     if row.external_id is not None:
         return row.external_id
@@ -109,18 +109,18 @@ def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID, occurr
     return digest if occurrence == 1 else f"{digest}#{occurrence}"
 
 
-def _text(sent: Mapping[str, Any], name: str) -> str | None:
-    """Return a text as it was sent, None if it is blank or left out."""
-    value = sent.get(name)
+def _text(row: Mapping[str, Any], name: str) -> str | None:
+    """Return a text unchanged, None if it is blank or missing."""
+    value = row.get(name)
     if value is None:
         return None
-    if not isinstance(value, str) or "\x00" in value or len(value) > _LONGEST.get(name, _LONGEST_TEXT):
+    if not isinstance(value, str) or "\x00" in value or len(value) > _MAX_CHARS.get(name, _MAX_TEXT_CHARS):
         raise BadRow(f"invalid_{_snake(name)}")
     return value if value.strip() else None
 
 
-def _trimmed(sent: Mapping[str, Any], name: str) -> str | None:
-    value = _text(sent, name)
+def _trimmed_text(row: Mapping[str, Any], name: str) -> str | None:
+    value = _text(row, name)
     return value.strip() if value else None
 
 
@@ -142,7 +142,7 @@ def _currency(value: object) -> str:
     return code
 
 
-def _moment(value: object, now: datetime) -> datetime:
+def _parse_time(value: object, now: datetime) -> datetime:
     if value is None:
         raise BadRow("occurred_at_required")
     if not isinstance(value, str):
@@ -150,13 +150,13 @@ def _moment(value: object, now: datetime) -> datetime:
     if len(value) > _MAX_TIME_CHARACTERS:
         raise BadRow("invalid_occurred_at")
     try:
-        moment = datetime.fromisoformat(_SPACED_OFFSET.sub(r"\1", _UTC.sub("+00:00", value.strip())))
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        at = datetime.fromisoformat(_SPACED_OFFSET.sub(r"\1", _UTC.sub("+00:00", value.strip())))
+        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise BadRow("invalid_occurred_at") from error
-    if moment > now:
+    if at > now:
         raise BadRow("occurred_at_in_future")
-    return moment
+    return at
 
 
 def _flag(value: object) -> bool:

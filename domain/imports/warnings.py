@@ -1,4 +1,4 @@
-"""Warnings of an import: what a row that is taken gets otherwise than it says, with the old and the new value."""
+"""Warnings of an import: changed values of rows that are imported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from types import MappingProxyType
 _SENTENCES: Mapping[str, str] = MappingProxyType(
     {
         "equal_row": (
-            "It says the same as row {value}. Rows without an externalId that say the same count as separate sales, so"
-            " both are imported."
+            "It is equal to row {value}. Equal rows without an externalId count as separate sales: both are imported."
         ),
         "self_referral": "The customer's email address is the affiliate's own.",
         "self_referral_held": (
@@ -25,7 +24,7 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
         "slug_taken": (
             "The slug {value} belongs to another affiliate, whom its links credit. The new slug is {replacement}."
         ),
-        "unknown_status": "The status {value} is not known. The affiliate is {replacement}.",
+        "unknown_status": "The status {value} is unknown. The affiliate is {replacement}.",
         "invalid_wallet_email": "Its walletEmail is not an email address. It is left out.",
     }
 )
@@ -38,7 +37,7 @@ _MAX_VALUE_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class RowWarning:
-    """Something that a row gets otherwise than it says. `value` is what it says, `replacement` what it gets."""
+    """A changed value of a row: `value` is the one in the row, `replacement` the one that is imported."""
 
     code: str
     value: str | None = None
@@ -51,7 +50,7 @@ class RowWarning:
 
 
 def shorten(value: str | None) -> str | None:
-    """Return a value as a sentence quotes it: 100 characters at most."""
+    """Return a value cut to 100 characters, for a sentence."""
     if value is None or len(value) <= _MAX_VALUE_CHARACTERS:
         return value
     return f"{value[:_MAX_VALUE_CHARACTERS]}…"

@@ -1,6 +1,6 @@
-"""Fills the merge tags of a brand's note to an affiliate, and says what a commission is in words.
+"""The merge tags of a brand's note to an affiliate, and a commission in words.
 
-Source: core spec, "Affiliate invites", invite rules. Tags are filled in after the note was sanitized, so for HTML
+Source: core spec, "Affiliate invites", invite rules. Tags are filled in after the note is sanitized, so for HTML
 the caller escapes the values first.
 """
 
@@ -16,8 +16,8 @@ _TAG = re.compile(r"\{\{\s*([A-Za-z.]+)\s*\}\}")
 
 _UNITS = {statuses.CommissionModel.Cpc: "click", statuses.CommissionModel.Cpl: "lead"}
 
-# What the affiliate is called when the brand gave no name.
-_NOBODYS_NAME = "there"
+# The name of an affiliate without a name.
+_DEFAULT_NAME = "there"
 
 
 def render(text: str, values: Mapping[str, str]) -> str:
@@ -31,25 +31,25 @@ def render(text: str, values: Mapping[str, str]) -> str:
 def first_name(full_name: str) -> str:
     """Return the first word of a name, or "there" for an empty one."""
     words = full_name.split()
-    return words[0] if words else _NOBODYS_NAME
+    return words[0] if words else _DEFAULT_NAME
 
 
-def commission(*, type: str, value: Decimal, model: str, currency: str) -> str:
+def format_commission(*, type: str, value: Decimal, model: str, currency: str) -> str:
     """Return a rate in words: "20 %", "15 USD per sale", "0.50 USD per click".
 
-    A Fixed value is in major units of `currency`; it is shown with that currency's decimals unless it is whole.
+    A Fixed value is in major units of `currency`, with that currency's decimals unless it is whole.
     """
     if type == CommissionType.Percentage:
-        return f"{_plain(value)} %"
+        return f"{_format_plain(value)} %"
     unit = _UNITS.get(statuses.CommissionModel(model), "sale")
-    return f"{_amount(value, currencies.exponent(currency))} {currency} per {unit}"
+    return f"{_format_amount(value, currencies.exponent(currency))} {currency} per {unit}"
 
 
-def _plain(value: Decimal) -> str:
+def _format_plain(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
-def _amount(value: Decimal, exponent: int) -> str:
-    shown = _plain(value)
-    _, point, decimals = shown.partition(".")
-    return f"{value:.{exponent}f}" if point and len(decimals) < exponent else shown
+def _format_amount(value: Decimal, exponent: int) -> str:
+    text = _format_plain(value)
+    _, point, decimals = text.partition(".")
+    return f"{value:.{exponent}f}" if point and len(decimals) < exponent else text

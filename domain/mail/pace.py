@@ -1,24 +1,24 @@
-"""Decides whether a message may go out in the slot that was kept for it. Times are aware, of one clock."""
+"""The time slots in which messages are sent. Times are aware, of one clock."""
 
 from datetime import datetime, timedelta
 
 _MINUTE = timedelta(minutes=1)
 
-#: How late a slot may be used. A slot that was missed by more (no worker, a paused queue) is lost, so that what has
-#: piled up does not leave in one burst.
+#: How late a slot may be used. A slot that was missed by more (no worker, a paused queue) is lost, so that a backlog is
+#: not sent in one burst.
 GRACE = timedelta(seconds=10)
 
 
 def gap(per_minute: int) -> timedelta:
-    """Return the time between two messages, to the microsecond, never shorter than asked for. `per_minute` >= 1."""
+    """Return the time between two messages, rounded up to the microsecond. `per_minute` >= 1."""
     return timedelta(microseconds=-(-_MINUTE // timedelta(microseconds=1) // per_minute))
 
 
 def is_early(slot_at: datetime | None, *, now: datetime) -> bool:
-    """Say whether a kept slot is still to come."""
+    """Return whether a reserved slot is in the future."""
     return slot_at is not None and slot_at > now
 
 
-def is_good(slot_at: datetime | None, *, now: datetime) -> bool:
-    """Say whether a kept slot is the present one."""
+def is_usable(slot_at: datetime | None, *, now: datetime) -> bool:
+    """Return whether a reserved slot can be used now."""
     return slot_at is not None and slot_at <= now <= slot_at + GRACE

@@ -1,4 +1,4 @@
-"""Reads the address of an SMTP server: smtp://user:password@host:587 or smtps://host:465."""
+"""Parses the URL of an SMTP server: smtp://user:password@host:587 or smtps://host:465."""
 
 import ipaddress
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Security(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where mail is handed in, and as whom."""
+    """An SMTP server and its credentials."""
 
     host: str
     port: int
@@ -28,32 +28,32 @@ class Server:
 
 
 def parse(url: str) -> Server:
-    """Return the server that `url` names; ValueError says what is wrong with it and never quotes it.
+    """Return the server that `url` names. Raises ValueError with the fault, never quoting the URL.
 
     smtps is TLS from the start. smtp is STARTTLS, which the server must offer; on a loopback host it is plain.
-    `?starttls=on` and `?starttls=off` say otherwise.
+    `?starttls=on` and `?starttls=off` override that.
     """
     parts = _split(url)
     if parts.scheme not in _PORTS:
         raise ValueError("it must begin with smtp:// or smtps://")
     if not parts.hostname:
-        raise ValueError("it names no host")
+        raise ValueError("it has no host")
     if parts.path not in ("", "/") or parts.fragment:
-        raise ValueError("after host and port only ?starttls=on or ?starttls=off may follow")
+        raise ValueError("only ?starttls=on or ?starttls=off may follow the host and port")
     return Server(
         host=parts.hostname,
         port=_port(parts),
         security=_security(parts.scheme, parts.hostname, parts.query),
-        user=_part(parts.username, other=parts.password),
-        password=_part(parts.password, other=parts.username),
+        user=_decode_credential(parts.username, other=parts.password),
+        password=_decode_credential(parts.password, other=parts.username),
     )
 
 
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
-    except ValueError:  # its text quotes the password
-        raise ValueError("it is no URL; percent-encode what is special in user and password") from None
+    except ValueError:  # its message quotes the password
+        raise ValueError("it is not a URL; percent-encode special characters in user and password") from None
 
 
 def _port(parts: SplitResult) -> int:
@@ -62,7 +62,7 @@ def _port(parts: SplitResult) -> int:
     except ValueError:
         port = 0
     if port == 0:
-        raise ValueError("its port must be a number from 1 to 65535; percent-encode what is special in the password")
+        raise ValueError("its port must be a number from 1 to 65535; percent-encode special characters in the password")
     return port or _PORTS[parts.scheme]
 
 
@@ -72,7 +72,7 @@ def _security(scheme: str, host: str, query: str) -> Security:
     except ValueError:
         options = [("", "")]
     if options not in ([], [("starttls", "on")], [("starttls", "off")]) or (options and scheme == "smtps"):
-        raise ValueError("?starttls=on or ?starttls=off is all that may follow, and only after smtp://")
+        raise ValueError("only ?starttls=on or ?starttls=off may follow, and only after smtp://")
     if scheme == "smtps":
         return Security.Tls
     is_plain = options == [("starttls", "off")] if options else _is_loopback(host)
@@ -86,7 +86,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _part(raw: str | None, *, other: str | None) -> str | None:
+def _decode_credential(raw: str | None, *, other: str | None) -> str | None:
     if bool(raw) != bool(other):
         raise ValueError("it needs both a user and a password, or neither")
     return unquote(raw) if raw else None

@@ -1,14 +1,13 @@
-"""Knows the supported currencies and how many decimals each one has.
+"""The supported currencies and the number of decimals of each.
 
 Source: core spec, section 2 "Supported currency allowlist", and tracking spec, section 7 (`unsupported_currency`,
-ANG). Exponents are those of ISO 4217. A payment provider that counts differently is handled in that provider's
-adapter, not here.
+ANG). Exponents are those of ISO 4217. The adapter of a payment provider handles that provider's own exponents.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# The allowlist as the core spec enumerates it: 137 codes, although its text says 136. The list is what is matched.
+# The allowlist of the core spec: it lists 137 codes, although its text says 136. The list counts.
 _CODES = """
     AED AFN ALL AMD AOA ARS AUD AWG AZN
     BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD
@@ -44,7 +43,7 @@ _ZERO_DECIMALS = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
 )
 
-# The Caribbean guilder replaced the Antillean one at par in 2025; the spec records the old code as the new one.
+# The Caribbean guilder replaced the Antillean one at par in 2025; by the spec the old code is stored as the new one.
 _REPLACED = MappingProxyType({"ANG": "XCG"})
 
 
@@ -59,10 +58,10 @@ EXPONENTS: Mapping[str, int] = MappingProxyType({code: _iso_exponent(code) for c
 
 
 def normalize(code: str) -> str | None:
-    """Return the supported code that the text names, or None when it names none.
+    """Return the supported code that the text names, None for any other text.
 
-    Surrounding white space and letter case don't matter; anything but three ASCII letters is unsupported; ANG is XCG.
-    A blank text is None too: a default for it is the caller's rule.
+    Surrounding white space and case don't matter; anything but three ASCII letters is unsupported; ANG is XCG. A blank
+    text is None too: its default is up to the caller.
     Source: tracking spec, "Server-to-server sale body" and section 7 `unsupported_currency`.
     """
     stripped = code.strip()

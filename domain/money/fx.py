@@ -1,7 +1,7 @@
-"""Converts an amount from one currency to another at stored reference rates.
+"""Conversion of amounts between currencies at stored reference rates.
 
 Source: core spec, "Payout", line item, and "Preview response fields" (native major units per 1 USD; USD is 1). Which
-rates are fresh enough is decided where they are loaded and read.
+rates are recent enough is decided where they are loaded and read.
 """
 
 from collections.abc import Mapping
@@ -16,22 +16,24 @@ _USD_RATE = Decimal(1)
 def to_currency(
     *, amount_cents: int, from_currency: str, to_currency: str, per_usd: Mapping[str, Decimal]
 ) -> int | None:
-    """Return the amount in minor units of the other currency, or None when a rate that it needs is missing.
+    """Return the amount in minor units of the other currency, or None if a necessary rate is missing.
 
     `per_usd` maps a currency to its major units per 1 USD, positive; USD is 1 whether listed or not. The same
     currency on both sides is the amount itself and needs no rate. Exact until the one rounding, half to even, in the
     target's own minor units.
-    Raises ValueError for a rate that is not positive or a currency that isn't supported.
+    Raises ValueError for a rate that is not positive or an unsupported currency.
     Source: core spec, "Preview response fields", fxRunRates.
     """
-    exact = exactly(amount_cents=amount_cents, from_currency=from_currency, to_currency=to_currency, per_usd=per_usd)
+    exact = convert_exactly(
+        amount_cents=amount_cents, from_currency=from_currency, to_currency=to_currency, per_usd=per_usd
+    )
     return None if exact is None else money.divide_half_even(exact.numerator, exact.denominator)
 
 
-def exactly(
+def convert_exactly(
     *, amount_cents: int, from_currency: str, to_currency: str, per_usd: Mapping[str, Decimal]
 ) -> Fraction | None:
-    """Return what `to_currency` rounds: minor units of the other currency, to compare with; None without a rate."""
+    """Return the unrounded minor units of the other currency, for comparisons; None without a rate."""
     if from_currency == to_currency:
         return Fraction(amount_cents)
     from_rate = _rate(from_currency, per_usd)

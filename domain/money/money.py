@@ -1,8 +1,7 @@
-"""Divides and converts money on integers, rounding half to even.
+"""Division and conversion of money on integers, rounding half to even.
 
-Every division of money in the service ends in `divide_half_even`, so there is one place that rounds. Source: core
-spec, section 2 "Conventions" and section 8 "Limits". Exchange between currencies is in `fx`, exponents are in
-`currencies`.
+Every division of money in the service ends in `divide_half_even`, the one place that rounds. Source: core spec,
+section 2 "Conventions" and section 8 "Limits". `fx` exchanges currencies, `currencies` has their exponents.
 """
 
 from decimal import Decimal
@@ -32,7 +31,7 @@ def percent_of(*, amount_cents: int, percent: Decimal) -> int:
     """Return that percent of an amount.
 
     Units: minor units in and out; percent is 12.5 for 12.5 %.
-    Exact until the one rounding: the decimal context's precision plays no part.
+    Exact until the one rounding, whatever the decimal context's precision.
     Raises ValueError or OverflowError when the percent is not finite.
     Source: core spec, "Program fields accepted on create or update" (Percentage).
     """
@@ -43,7 +42,7 @@ def percent_of(*, amount_cents: int, percent: Decimal) -> int:
 def major_to_minor(*, major: Decimal, currency: str) -> int:
     """Return an amount of major units in the minor units of its currency.
 
-    5 is 500 in USD, 5 in JPY and 5000 in KWD; what is finer than a minor unit rounds half to even.
+    5 is 500 in USD, 5 in JPY and 5000 in KWD; fractions of a minor unit round half to even.
     Raises ValueError for an unsupported currency, ValueError or OverflowError when the amount is not finite.
     Source: core spec, section 2 "Conventions" (minor units).
     """

@@ -1,7 +1,7 @@
-"""Values amounts of many days and currencies in one home currency: by which exact fraction each is multiplied.
+"""Exact factors that value amounts of many days and currencies in one home currency.
 
 Source: core spec, campaign statistics (each conversion valued at the stored rate of its date). A rate counts on the
-day that it was published and the three days after it, unless a newer one was published.
+day of its publication and the three days after it, unless a newer one was published.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from domain.money.currencies import exponent
 
-#: For how many days after its own a published rate is good.
+#: For how many days after its publication a rate is valid.
 FRESH_DAYS = 3
 
 
@@ -27,9 +27,9 @@ class PublishedRate:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What minor units of a currency and a day are multiplied with to be minor units of the home currency.
+    """The factors that convert minor units of a currency and a day into minor units of the home currency.
 
-    `rows` has a row per currency and in it a fraction per day, from `first_day` on; None where a rate is missing.
+    `rows` has a row per currency with a fraction per day, from `first_day` on; None where a rate is missing.
     """
 
     home: str
@@ -38,10 +38,10 @@ class Factors:
     rows: Sequence[Sequence[Fraction | None]]
 
 
-def factors(*, home: str, currencies: Iterable[str], published: Iterable[PublishedRate]) -> Factors:
+def compute_factors(*, home: str, currencies: Iterable[str], published: Iterable[PublishedRate]) -> Factors:
     """Return the factors of every currency but the home one, for the days that the published rates cover."""
     foreign = sorted(set(currencies) - {home})
-    by_day = _by_day(published)
+    by_day = _index_by_day(published)
     days = sorted({day for _, day in by_day})
     first = days[0] if days else date.min
     span = [first + timedelta(days=n) for n in range((days[-1] - first).days + 1)] if days else []
@@ -50,12 +50,12 @@ def factors(*, home: str, currencies: Iterable[str], published: Iterable[Publish
     return Factors(home, foreign, first, rows)
 
 
-def _by_day(published: Iterable[PublishedRate]) -> dict[tuple[str, date], Decimal]:
-    found = {}
+def _index_by_day(published: Iterable[PublishedRate]) -> dict[tuple[str, date], Decimal]:
+    by_day = {}
     for rate in sorted(published, key=lambda rate: rate.on):
         for age in range(FRESH_DAYS + 1):
-            found[rate.currency, rate.on + timedelta(days=age)] = rate.per_usd
-    return found
+            by_day[rate.currency, rate.on + timedelta(days=age)] = rate.per_usd
+    return by_day
 
 
 def _minor_per_usd(currency: str, day: date, by_day: dict[tuple[str, date], Decimal]) -> Fraction | None:

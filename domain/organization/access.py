@@ -1,13 +1,13 @@
-"""The roles of a brand's people, and which of them is enough.
+"""The roles of an organization's members, and the comparison of roles.
 
-Source: core spec, section 5 "Role checks". API keys pass role gates and don't ask here.
+Source: core spec, section 5 "Role checks". API keys pass role gates without this check.
 """
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a member may do, from the most to the least. Tokens carry these names."""
+    """The roles of members, from the most to the fewest rights. Tokens carry these names."""
 
     Owner = "Owner"
     Admin = "Admin"
@@ -19,5 +19,5 @@ _RANK = {role: rank for rank, role in enumerate(reversed(Role))}
 
 
 def at_least(role: str, needed: str) -> bool:
-    """Return whether `role` includes what `needed` may do. Raises ValueError for a role that doesn't exist."""
+    """Return whether `role` includes the rights of `needed`. Raises ValueError for an unknown role."""
     return _RANK[Role(role)] >= _RANK[Role(needed)]

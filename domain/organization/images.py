@@ -1,6 +1,6 @@
-"""Reads what an image is from its first bytes, without decoding it: PNG, JPEG, GIF and WebP.
+"""The type and size of an image from its first bytes, without decoding it: PNG, JPEG, GIF and WebP.
 
-SVG is not among them: it can carry script.
+SVG is not supported, since it can contain scripts.
 """
 
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 
-_LEAST_PIXELS = 16
-_MOST_PIXELS = 4096
+_MIN_PIXELS = 16
+_MAX_PIXELS = 4096
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _GIFS = (b"GIF87a", b"GIF89a")
 _JPEG = b"\xff\xd8\xff"
-# Start-of-frame markers hold the size; C4, C8 and CC are something else.
+# Start-of-frame markers contain the size; C4, C8 and CC are other markers.
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 # Markers without a length: temporary, restarts.
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
@@ -22,35 +22,35 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an image says of itself. Width and height in pixels."""
+    """The media type of an image, and its width and height in pixels."""
 
     content_type: str
     width: int
     height: int
 
 
-def check(content: bytes, *, declared_type: str | None, most_bytes: int) -> Image:
-    """Return what an image is. `declared_type` is the media type it was sent as, None when nobody said.
+def check(content: bytes, *, declared_type: str | None, max_bytes: int) -> Image:
+    """Return the type and size of an image. `declared_type` is the media type it was sent as, None if not declared.
 
-    Raises Refused: 413 payload_too_large; 400 invalid_image for what is not one of the four kinds, was sent as
-    another one, or is too small or too large to show.
+    Raises Refused: 413 payload_too_large; 400 invalid_image for content that is not one of the four types, was sent as
+    another one, or is too small or too large to display.
     """
-    if len(content) > most_bytes:
-        raise Refused(413, "payload_too_large", f"An image takes at most {most_bytes} bytes.")
+    if len(content) > max_bytes:
+        raise Refused(413, "payload_too_large", f"An image can have at most {max_bytes} bytes.")
     image = read(content)
     if image is None or declared_type not in (None, image.content_type):
         kinds = ", ".join(CONTENT_TYPES)
         raise Refused(400, "invalid_image", f"The content must be an image of the type it is sent as: {kinds}.")
-    if not all(_LEAST_PIXELS <= size <= _MOST_PIXELS for size in (image.width, image.height)):
+    if not all(_MIN_PIXELS <= size <= _MAX_PIXELS for size in (image.width, image.height)):
         message = (
-            f"Width and height must be {_LEAST_PIXELS} to {_MOST_PIXELS} pixels, not {image.width} by {image.height}."
+            f"Width and height must be {_MIN_PIXELS} to {_MAX_PIXELS} pixels, not {image.width} by {image.height}."
         )
         raise Refused(400, "invalid_image", message)
     return image
 
 
 def read(data: bytes) -> Image | None:
-    """Return what the bytes are, or None: not an image of the four kinds, or cut off before its size."""
+    """Return the type and size of the bytes; None if they are not one of the four types, or cut off before the size."""
     for content_type, is_kind, size_of in _KINDS:
         if is_kind(data):
             size = size_of(data)
@@ -111,5 +111,5 @@ _KINDS: tuple[tuple[str, Callable[[bytes], bool], Callable[[bytes], _Size]], ...
     ("image/webp", _is_webp, _webp_size),
 )
 
-#: The media types that are read.
+#: The supported media types.
 CONTENT_TYPES = tuple(content_type for content_type, _, _ in _KINDS)

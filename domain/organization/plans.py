@@ -1,7 +1,7 @@
-"""Decides whether an organization's plan opens a feature.
+"""The plans of organizations, their limits, and whether a plan includes a feature.
 
-Source: core spec, section 5 "Plan gates". Callers that pass every gate (a dashboard session) don't ask here; the rule
-that a bulk invite needs an active subscription is not a tier and not here either.
+Source: core spec, section 5 "Plan gates". Callers that pass every gate (a dashboard session) skip this check; the rule
+that a bulk invite needs an active subscription is not a tier and not here.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 
 class Tier(StrEnum):
-    """The plans, from the least to the most. Source: core spec, section 5 "Plan gates"."""
+    """The plans, from the smallest to the largest. Source: core spec, section 5 "Plan gates"."""
 
     Free = "Free"
     Starter = "Starter"
@@ -20,7 +20,7 @@ class Tier(StrEnum):
 
 
 class SubscriptionStatus(StrEnum):
-    """Where an organization's subscription stands. Source: core spec, "Billing state"."""
+    """The state of an organization's subscription. Source: core spec, "Billing state"."""
 
     Trialing = "Trialing"
     Active = "Active"
@@ -33,9 +33,9 @@ _RANK = {tier: rank for rank, tier in enumerate(Tier)}
 
 @dataclass(frozen=True, slots=True)
 class PlanRefused:
-    """Why a gate stays closed: the tier it needs, the tier that counts now, and whether a trial is running.
+    """Why a gate is closed: the required tier, the tier that counts now, and whether a trial is running.
 
-    The fields of the same names in the body of a 402 `plan_tier_required`.
+    These are the fields of the same names in the body of a 402 `plan_tier_required`.
     """
 
     required: Tier
@@ -43,7 +43,7 @@ class PlanRefused:
     trialing: bool
 
 
-def gate(
+def check_gate(
     *,
     required: Tier,
     plan_tier: Tier,
@@ -52,16 +52,16 @@ def gate(
     now: datetime,
     any_trial: bool = False,
 ) -> PlanRefused | None:
-    """Return None when the gate opens, else what refuses it.
+    """Return None if the gate is open, else why it is closed.
 
     A past-due subscription keeps its tier, a canceled one counts as Free, a trial has the tier chosen at signup until
     it ends and counts as Free from then on. `any_trial` opens the gate to running trials of every tier: the
     signed sale, lead and refund endpoints.
-    Raises ValueError for a tier or status that doesn't exist.
+    Raises ValueError for an unknown tier or status.
     Source: core spec, section 5 "Plan gates"; tracking spec, "Server-to-server sale".
     """
     trialing = _is_trialing(SubscriptionStatus(subscription_status), trial_ends_at, now)
-    current = counting_tier(
+    current = effective_tier(
         plan_tier=plan_tier, subscription_status=subscription_status, trial_ends_at=trial_ends_at, now=now
     )
     if (any_trial and trialing) or _RANK[current] >= _RANK[Tier(required)]:
@@ -69,12 +69,12 @@ def gate(
     return PlanRefused(required=Tier(required), current=current, trialing=trialing)
 
 
-def counting_tier(
+def effective_tier(
     *, plan_tier: Tier, subscription_status: SubscriptionStatus, trial_ends_at: datetime | None, now: datetime
 ) -> Tier:
-    """Return the tier that counts now: the organization's own, or Free once it was canceled or its trial is over.
+    """Return the tier that counts now: the organization's own, or Free once it was canceled or its trial has ended.
 
-    Raises ValueError for a tier or status that doesn't exist.
+    Raises ValueError for an unknown tier or status.
     """
     status, tier = SubscriptionStatus(subscription_status), Tier(plan_tier)
     return tier if _is_trialing(status, trial_ends_at, now) or _is_paid_for(status) else Tier.Free
@@ -82,7 +82,7 @@ def counting_tier(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of everything a plan holds; None means no limit. Payouts in minor units per calendar month."""
+    """The limits of a plan; None means no limit. Payouts in minor units per calendar month."""
 
     affiliates: int | None
     campaigns: int | None
@@ -90,7 +90,7 @@ class Limits:
     partner_payouts_cents: int | None = None
 
 
-#: What each plan holds. Source: core spec, "Billing state" (limits).
+#: The limits of each plan. Source: core spec, "Billing state" (limits).
 LIMITS = MappingProxyType(
     {
         Tier.Free: Limits(affiliates=25, campaigns=1, team_seats=1, partner_payouts_cents=0),
@@ -102,7 +102,7 @@ LIMITS = MappingProxyType(
 
 
 def is_paying(*, plan_tier: str, subscription_status: str) -> bool:
-    """Say whether an organization pays for a plan and is not behind with it; a trial pays nothing."""
+    """Return whether an organization pays for a plan and is not past due; a trial pays nothing."""
     return subscription_status == SubscriptionStatus.Active and plan_tier != Tier.Free
 
 

@@ -1,4 +1,4 @@
-"""Time zones of the IANA database: which exist, and which instants the days of one begin and end at.
+"""Time zones of the IANA database, and the instants at which their days start and end.
 
 Source: core spec, "Organization profile" (timezone).
 """
@@ -18,13 +18,13 @@ def is_known(name: str) -> bool:
     return name in _names()
 
 
-def of(name: str | None) -> ZoneInfo:
-    """Return a zone by its name, and UTC for a name that the database does not have."""
+def find_zone(name: str | None) -> ZoneInfo:
+    """Return a zone by its name, UTC for an unknown name."""
     return ZoneInfo(name if name is not None and is_known(name) else DEFAULT)
 
 
 def start_of_day(day: date, zone: ZoneInfo) -> datetime:
-    """Return the instant at which a day begins, in UTC; where the clock skips midnight, the first one after it."""
+    """Return the instant at which a day starts, in UTC; where the clock skips midnight, the first one after it."""
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 
@@ -34,7 +34,7 @@ def end_of_day(day: date, zone: ZoneInfo) -> datetime:
 
 
 def is_repeated(at: datetime) -> bool:
-    """Return whether the clock of its zone shows the local time of an instant twice, as when summer time ends."""
+    """Return whether the local time of an instant occurs twice in its zone, as when summer time ends."""
     return at.replace(fold=0).utcoffset() != at.replace(fold=1).utcoffset()
 
 

@@ -1,1 +1,1 @@
-"""What is due becomes payouts: the plan, its gates, where money goes, how a transfer ends, how a refund takes back."""
+"""Payouts of due commission: the plan, its gates, the destinations, the transfers, and reversals by refunds."""

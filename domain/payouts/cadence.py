@@ -1,4 +1,4 @@
-"""On which days automatic payouts come round: whole periods after the day on which the cadence was chosen.
+"""The days of automatic payouts: whole periods after the day on which the cadence was chosen.
 
 Source: core spec, "Organization profile" (automaticPayoutCadence). Days are local to the organization.
 """
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 
 class Cadence(StrEnum):
-    """How often payouts are proposed without anybody asking."""
+    """How often payouts are proposed automatically."""
 
     Manual = "Manual"
     Weekly = "Weekly"
@@ -19,22 +19,22 @@ class Cadence(StrEnum):
 
 
 def local_day(timezone: str, now: datetime) -> date:
-    """Return which day it is in a time zone."""
+    """Return the current day in a time zone."""
     return now.astimezone(ZoneInfo(timezone)).date()
 
 
-def counted_from(cadence: object, *, timezone: str, now: datetime) -> date | None:
-    """Return the day from which a cadence that is chosen now counts its periods; None for Manual."""
+def start_day(cadence: object, *, timezone: str, now: datetime) -> date | None:
+    """Return the day from which a cadence chosen now counts its periods; None for Manual."""
     return None if cadence == Cadence.Manual else local_day(timezone, now)
 
 
 _DAYS = {Cadence.Weekly: 7, Cadence.Biweekly: 14}
 
 
-def latest(cadence: Cadence, *, since: date, today: date) -> date | None:
-    """Return the last day up to `today` on which the cadence came round; None before the first, and for Manual.
+def latest_day(cadence: Cadence, *, since: date, today: date) -> date | None:
+    """Return the latest payout day of the cadence up to `today`; None before the first, and for Manual.
 
-    Counted from `since` and never from one another, so that neither a pause nor a short month moves those that follow.
+    All are counted from `since`, never from one another, so that neither a pause nor a short month shifts later ones.
     """
     if cadence is Cadence.Monthly:
         return _latest_month(since, today)

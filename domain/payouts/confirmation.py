@@ -1,4 +1,4 @@
-"""Decides whether a run is made: the gates are open, and what was confirmed is exactly what is due.
+"""Whether a run is created: the gates are open, and the confirmed totals are exactly what is due.
 
 Source: core spec, "Payouts", run and its additional 409 codes.
 """
@@ -10,17 +10,17 @@ from typing import Any
 from uuid import UUID
 
 from domain.payouts import gates
-from domain.payouts.gates import PayoutStanding
-from domain.payouts.plan import PAYOUT_CURRENCY, Planned, RunRate
+from domain.payouts.gates import PayoutFacts
+from domain.payouts.plan import PAYOUT_CURRENCY, PayoutPlan, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.refused import Refused
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilters:
-    """What a run is narrowed to; None leaves a column alone. Debts of the affiliates it covers always count.
+    """The filters of a run; None does not filter. Debts of the affiliates that it covers always count.
 
-    `since` is when a conversion occurred, at the earliest.
+    `since` is the earliest time at which a conversion occurred.
     """
 
     affiliate_ids: tuple[UUID, ...] | None = None
@@ -31,12 +31,12 @@ class RunFilters:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a run is asked for; without values, everything that is due.
+    """A request for a run; without values, for everything that is due.
 
-    `confirm_total_cents` None: all that is due is confirmed (an automatic cadence, on an Owner's word given before);
-    `confirm_totals` None: the raw sum alone is; `confirm_payout_cents` None: whatever the payouts come to in US cents;
-    `confirm_rates` None: any fresh rates will do. `method` None pays everybody on the rail that they have.
-    `confirmed_by` None: the automatic cadence. `shown_filters` is how the filters are told later.
+    `confirm_total_cents` None: all that is due is confirmed (an automatic cadence, confirmed by an Owner in advance);
+    `confirm_totals` None: only the raw sum is confirmed; `confirm_payout_cents` None: any payout total in US cents is
+    accepted; `confirm_rates` None: any fresh rates are accepted. `method` None pays every affiliate on their own rail.
+    `confirmed_by` None: the automatic cadence. `shown_filters` is the display form of the filters.
     """
 
     confirm_total_cents: int | None = None
@@ -52,15 +52,15 @@ class RunRequest:
 
     @property
     def is_for_everything(self) -> bool:
-        """Whether nothing narrows it."""
+        """Whether it has no filter and no method."""
         return self.method is None and self.filters == RunFilters()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is made. `confirmed_totals` are native minor units by currency, `confirmed_cents` their raw sum.
+    """A new run. `confirmed_totals` are native minor units by currency, `confirmed_cents` their raw sum.
 
-    `review_status` is Pending while the operator is to look at it, else None.
+    `review_status` is Pending if the operator must review it, else None.
     """
 
     id: UUID
@@ -81,11 +81,11 @@ def decide(
     run_id: UUID,
     organization_id: UUID,
     request: RunRequest,
-    planned: Planned,
-    standing: PayoutStanding,
+    planned: PayoutPlan,
+    standing: PayoutFacts,
     now: datetime,
 ) -> Run:
-    """Return the run that a plan makes.
+    """Return the run of a plan.
 
     Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay.
     """
@@ -95,7 +95,7 @@ def decide(
     _check_rates(planned, request, total_cents)
     _check_payouts(request, total_cents)
     if not total_cents:
-        raise Refused(409, "nothing_to_pay", "Nothing is due and ready to be paid; the preview says why.")
+        raise Refused(409, "nothing_to_pay", "Nothing is due and ready to be paid. The preview says why.")
     return Run(
         id=run_id,
         organization_id=organization_id,
@@ -111,15 +111,15 @@ def decide(
     )
 
 
-def _check_total(planned: Planned, request: RunRequest, payout_cents: int) -> None:
+def _check_total(planned: PayoutPlan, request: RunRequest, payout_cents: int) -> None:
     totals, total, confirmed = planned.native_totals, planned.confirm_total_cents, request.confirm_total_cents
     if confirmed is None or (confirmed == total and request.confirm_totals in (None, totals)):
         return
-    message = f"The total is {total} now and {confirmed} was confirmed; preview again, then confirm."
+    message = f"The total is now {total}, but {confirmed} was confirmed. Preview again, then confirm."
     raise _mismatch(message, payout_cents, expectedTotalCents=total, nativeTotalsForRun=totals)
 
 
-def _check_rates(planned: Planned, request: RunRequest, payout_cents: int) -> None:
+def _check_rates(planned: PayoutPlan, request: RunRequest, payout_cents: int) -> None:
     confirmed = request.confirm_rates
     if confirmed is None:
         return
@@ -130,7 +130,7 @@ def _check_rates(planned: Planned, request: RunRequest, payout_cents: int) -> No
         and not (currency in confirmed and planned.rates[currency].is_shown_as(confirmed[currency]))
     ]
     if changed:
-        message = f"The rate of {', '.join(changed)} is another one now; preview again, then confirm."
+        message = f"The rate of {', '.join(changed)} has changed. Preview again, then confirm."
         raise _mismatch(message, payout_cents, changedFxRates=changed)
 
 
@@ -138,7 +138,7 @@ def _check_payouts(request: RunRequest, payout_cents: int) -> None:
     confirmed = request.confirm_payout_cents
     if confirmed in (None, payout_cents):
         return
-    message = f"The payouts come to {payout_cents} US cents now and {confirmed} were confirmed; preview again."
+    message = f"The payouts now total {payout_cents} US cents, but {confirmed} were confirmed. Preview again."
     raise _mismatch(message, payout_cents)
 
 

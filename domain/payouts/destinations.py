@@ -1,6 +1,6 @@
-"""Where an affiliate wants their money: which account a method needs, who may name it, how it is shown to others.
+"""The payout accounts of affiliates: the account of each method, who may set it, and its masked form.
 
-Source: core spec, "Payout" (method) and "Affiliate" (what no answer shows of it).
+Source: core spec, "Payout" (method) and "Affiliate" (the fields that no response contains).
 """
 
 import re
@@ -10,23 +10,23 @@ from enum import StrEnum
 
 from domain.payouts.transfers import Method
 
-#: What names the account of a method.
+#: The field with the account of a method.
 FIELDS: Mapping[Method, str] = {
     Method.ProcessorConnect: "connected_account_id",
     Method.Wallet: "wallet_email",
     Method.GlobalPayouts: "recipient_id",
 }
 
-#: The wallet service takes no longer address.
-LONGEST_WALLET_EMAIL = 127
-LONGEST_ID = 128
+#: The limit of the wallet service.
+MAX_WALLET_EMAIL_CHARS = 127
+MAX_ID_CHARS = 128
 _CONNECTED_ACCOUNT = re.compile(r"acct_[A-Za-z0-9]+")
 _RECIPIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_SHORTEST_SHOWN = 8
+_MIN_UNMASKED_CHARS = 8
 
 
 class AccountSource(StrEnum):
-    """Who named an account. The first of them counts."""
+    """Who set an account. The first of them counts."""
 
     affiliate = "affiliate"
     operator = "operator"
@@ -35,33 +35,33 @@ class AccountSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PayoutAccount:
-    """A connected account's id, a wallet's e-mail address or a recipient's id, by method. It never shows in text."""
+    """A connected account's id, a wallet's email address or a recipient's id, by method. The repr hides it."""
 
     method: Method
     destination: str = field(repr=False)
 
     @property
-    def for_others(self) -> dict[str, str]:
-        """What the audit log says of it."""
-        return {"method": self.method, "destination": masked(self.destination)}
+    def audit_fields(self) -> dict[str, str]:
+        """The masked account for the audit log."""
+        return {"method": self.method, "destination": mask(self.destination)}
 
 
 def is_connected_account(text: str) -> bool:
-    """Return whether a text can be the id of an account that is connected to the processor."""
-    return len(text) <= LONGEST_ID and _CONNECTED_ACCOUNT.fullmatch(text) is not None
+    """Return whether a text can be the id of an account connected to the processor."""
+    return len(text) <= MAX_ID_CHARS and _CONNECTED_ACCOUNT.fullmatch(text) is not None
 
 
 def is_recipient(text: str) -> bool:
     """Return whether a text can be the id of a recipient of outbound payments."""
-    return len(text) <= LONGEST_ID and _RECIPIENT.fullmatch(text) is not None
+    return len(text) <= MAX_ID_CHARS and _RECIPIENT.fullmatch(text) is not None
 
 
-def in_force(
+def effective_account(
     *, own: PayoutAccount | None, operators: PayoutAccount | None, wallet_email: str | None
 ) -> tuple[PayoutAccount, AccountSource] | None:
-    """Return the account that a payout goes to and who named it, None when nobody did.
+    """Return the account that a payout goes to and who set it, None without one.
 
-    What the person says goes before what the organization's operator says, and that before an import's wallet.
+    The affiliate's own account counts before the operator's, and that before an imported wallet.
     """
     if own is not None:
         return own, AccountSource.affiliate
@@ -70,9 +70,9 @@ def in_force(
     return (PayoutAccount(Method.Wallet, wallet_email), AccountSource.imported) if wallet_email else None
 
 
-def masked(destination: str) -> str:
-    """Return an account so that its owner knows it again and nobody else can use it: `b...@e...` or `...w3nQ`."""
+def mask(destination: str) -> str:
+    """Return an account in a form that its owner recognizes and no one else can use: `b...@e...` or `...w3nQ`."""
     local, at, domain = destination.rpartition("@")
     if at:
         return f"{local[:1]}...@{domain[:1]}..."
-    return f"...{destination[-4:]}" if len(destination) > _SHORTEST_SHOWN else "..."
+    return f"...{destination[-4:]}" if len(destination) > _MIN_UNMASKED_CHARS else "..."

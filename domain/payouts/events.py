@@ -1,4 +1,4 @@
-"""Gives the events of payouts their wire shape. Amounts are minor units of the payout's currency.
+"""The JSON form of the events of payouts. Amounts are minor units of the payout's currency.
 
 Source: tracking spec, section 6 "Events", payout.created, payout.paid and payout.failed.
 """
@@ -11,7 +11,7 @@ from domain.payouts.states import PayoutStatus
 from domain.webhooks import events
 
 
-def created(
+def serialize_created(
     *,
     payout_id: UUID,
     affiliate_id: UUID,
@@ -24,7 +24,7 @@ def created(
 ) -> dict[str, object]:
     """Return the data of a payout.created event: once per recipient and run, and again when one is retried."""
     return {
-        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        **_identify(payout_id, affiliate_id, amount_cents, currency, method),
         "status": PayoutStatus.Pending,
         "lineItemConversionIds": [str(conversion_id) for conversion_id in conversion_ids],
         "periodStart": period_start.isoformat(),
@@ -32,7 +32,7 @@ def created(
     }
 
 
-def paid(
+def serialize_paid(
     *,
     payout_id: UUID,
     affiliate_id: UUID,
@@ -42,15 +42,15 @@ def paid(
     paid_at: datetime,
     references: Mapping[str, str | None],
 ) -> dict[str, object]:
-    """Return the data of a payout.paid event; `references` are what the rail calls the payment, by its own names."""
+    """Return the data of a payout.paid event; `references` are the rail's ids of the payment, by its own names."""
     return {
-        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        **_identify(payout_id, affiliate_id, amount_cents, currency, method),
         "paidAt": events.timestamp(paid_at),
         **events.without_nulls(references),
     }
 
 
-def failed(
+def serialize_failed(
     *,
     payout_id: UUID,
     affiliate_id: UUID,
@@ -62,13 +62,13 @@ def failed(
 ) -> dict[str, object]:
     """Return the data of a payout.failed event."""
     return {
-        **_named(payout_id, affiliate_id, amount_cents, currency, method),
+        **_identify(payout_id, affiliate_id, amount_cents, currency, method),
         "failureReason": failure_reason,
         "failedAt": events.timestamp(failed_at),
     }
 
 
-def _named(payout_id: UUID, affiliate_id: UUID, amount_cents: int, currency: str, method: str) -> dict[str, object]:
+def _identify(payout_id: UUID, affiliate_id: UUID, amount_cents: int, currency: str, method: str) -> dict[str, object]:
     return {
         "payoutId": str(payout_id),
         "affiliateId": str(affiliate_id),

@@ -1,4 +1,4 @@
-"""Decides who is paid what: the same plan is shown by a preview and carried out by a run.
+"""The plan of who is paid what, the same for a preview and for a run.
 
 Source: core spec, "Payouts", preview response fields and run; a candidate is one affiliate in one currency.
 """
@@ -18,13 +18,13 @@ from domain.money.valuation import PublishedRate
 
 #: The currency of every payout.
 PAYOUT_CURRENCY = "USD"
-#: The rate of that currency itself.
-ONE = Decimal(1)
+#: The rate of that currency.
+USD_RATE = Decimal(1)
 _SHOWN = Context(prec=15)
 
 
-class Blocked(StrEnum):
-    """Why a candidate is not paid; the first reason that holds is shown."""
+class BlockReason(StrEnum):
+    """Why a candidate is not paid; the first reason that applies counts."""
 
     test_affiliate = "test_affiliate"
     affiliate_not_approved = "affiliate_not_approved"
@@ -38,22 +38,22 @@ class Blocked(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunRate:
-    """A reference rate that is fresh enough to pay by: major units of its currency per 1 USD."""
+    """A reference rate recent enough for payouts: major units of its currency per 1 USD."""
 
     per_usd: Decimal
     on: date
 
     def is_shown_as(self, other: "RunRate") -> bool:
-        """Say whether another rate is this one as an answer shows it: JSON numbers keep fifteen digits."""
+        """Return whether another rate equals this one in a response: JSON numbers keep fifteen digits."""
         return self.on == other.on and _SHOWN.plus(self.per_usd) == _SHOWN.plus(other.per_usd)
 
 
 @dataclass(frozen=True, slots=True)
 class Payee:
-    """An affiliate as a run sees them. `method` None: they have said nowhere to be paid.
+    """The facts about an affiliate for a run. `method` None: they have no payout account.
 
-    The minimum is in minor units of `minimum_currency`; both None: there is no minimum. `has_restored_debt`: something
-    was paid before a restore that is not netted yet.
+    The minimum is in minor units of `minimum_currency`; both None: no minimum. `has_restored_debt`: a payment from
+    before a restore is not netted yet.
     """
 
     affiliate_id: UUID
@@ -73,8 +73,8 @@ class Payee:
 class Due(NamedTuple):
     """Amount owed to one affiliate in one currency, in its minor units, after reversals; a debt is negative.
 
-    `payout_cents` are US cents: the sum of the lines that a run would write, each converted and rounded alone; 0
-    without a rate to pay by.
+    `payout_cents` are US cents: the sum of the lines that a run would write, each converted and rounded separately; 0
+    without a fresh rate.
     """
 
     affiliate_id: UUID
@@ -85,7 +85,7 @@ class Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunTerms:
-    """What holds for every candidate. `rates` has no currency without a fresh rate; USD need not be in it."""
+    """The terms for all candidates. `rates` contains no currency without a fresh rate; USD may be missing."""
 
     home_currency: str
     rates: Mapping[str, RunRate]
@@ -93,7 +93,7 @@ class RunTerms:
 
 
 class PayoutCandidate(NamedTuple):
-    """One affiliate in one currency, and why they are not paid; None: they are.
+    """One affiliate in one currency, and why they are not paid (None: they are).
 
     `payout_cents` is that of `Due`, whether the candidate is paid or not.
     """
@@ -102,7 +102,7 @@ class PayoutCandidate(NamedTuple):
     currency: str
     cents: int
     payout_cents: int
-    blocked: Blocked | None
+    blocked: BlockReason | None
 
     @property
     def is_ready(self) -> bool:
@@ -111,8 +111,8 @@ class PayoutCandidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """The candidates of a run, the rates it would pay by, and the currencies that have none that is fresh."""
+class PayoutPlan:
+    """The candidates of a run, the rates that it would use, and the currencies without a fresh rate."""
 
     candidates: Sequence[PayoutCandidate]
     rates: Mapping[str, RunRate]
@@ -120,12 +120,12 @@ class Planned:
 
     @property
     def ready(self) -> list[PayoutCandidate]:
-        """Whom a run pays, and in which currencies."""
+        """The candidates that a run pays."""
         return [candidate for candidate in self.candidates if candidate.is_ready]
 
     @property
     def native_totals(self) -> dict[str, int]:
-        """What a run would pay, by currency in native minor units: exactly what is to be confirmed."""
+        """The totals that a run would pay, by currency in native minor units: exactly what must be confirmed."""
         totals: defaultdict[str, int] = defaultdict(int)
         for candidate in self.ready:
             totals[candidate.currency] += candidate.cents
@@ -133,131 +133,133 @@ class Planned:
 
     @property
     def confirm_total_cents(self) -> int:
-        """The raw sum of those over all currencies; 0 where a netted debt is the larger number."""
+        """The raw sum of the native totals over all currencies; 0 where a netted debt is larger."""
         return max(0, sum(self.native_totals.values()))
 
     @property
     def payouts(self) -> dict[UUID, int]:
-        """The payout of each affiliate whom a run pays, in US cents: the sum of its lines, one cent at least."""
+        """The payout of each affiliate whom a run pays, in US cents: the sum of its lines, at least one cent."""
         return _payout_sums(self.candidates)
 
     @property
     def payout_total_cents(self) -> int:
-        """The sum of all payouts, in US cents. Previews, runs, pages and emails all show this figure."""
+        """The sum of all payouts, in US cents. Previews, runs, pages and emails all show this amount."""
         return sum(self.payouts.values())
 
-    def on_rail(self, method: str) -> "Planned":
-        """Return the same without whom another method pays."""
-        kept = [candidate for candidate in self.candidates if candidate.payee.method == method]
-        return replace(self, candidates=kept)
+    def for_method(self, method: str) -> "PayoutPlan":
+        """Return the plan with only the candidates of one method."""
+        candidates = [candidate for candidate in self.candidates if candidate.payee.method == method]
+        return replace(self, candidates=candidates)
 
 
-def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) -> Planned:
+def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) -> PayoutPlan:
     """Return a candidate per due, in the order given, with the rates that they need.
 
-    Debts are netted within their currency before this; what is left of one stays for a later run. One from before a
-    restore is netted with the affiliate's other currencies as well. The minimum is compared with everything that an
-    affiliate would be paid at once, in the home currency. An affiliate whose lines add up to less than one US cent is
-    not paid either, so the candidates that are ready are exactly those that a run pays.
+    Debts were netted within their currency before; the rest of a debt stays for a later run. A debt from before a
+    restore is netted with the affiliate's other currencies as well. The minimum is compared with the sum that an
+    affiliate would be paid in the run, in the home currency. An affiliate whose lines add up to less than one US cent
+    is not paid either, so the ready candidates are exactly those that a run pays.
     """
     candidates = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
-    candidates = _block(candidates, _below_minimum(candidates, terms), Blocked.below_minimum)
-    candidates = _block(candidates, _below_one_cent(candidates), Blocked.below_one_cent)
+    candidates = _block(candidates, _find_below_minimum(candidates, terms), BlockReason.below_minimum)
+    candidates = _block(candidates, _find_below_one_cent(candidates), BlockReason.below_one_cent)
     currencies = {due.currency for due in dues}
-    return Planned(
+    return PayoutPlan(
         candidates=candidates,
         rates={currency: rate for currency, rate in terms.rates.items() if currency in currencies},
         unavailable=sorted(currencies - terms.rates.keys()),
     )
 
 
-def run_rates(published: Iterable[PublishedRate], *, today: date) -> dict[str, RunRate]:
-    """Return the rates to pay by, the newest of each currency; what was published too long ago is left out.
+def select_rates(published: Iterable[PublishedRate], *, today: date) -> dict[str, RunRate]:
+    """Return the newest rate of each currency, without those published too long ago.
 
     The payout currency itself is 1 on any day.
     """
     fresh = [rate for rate in published if rate.on >= today - timedelta(days=valuation.FRESH_DAYS)]
     rates = {rate.currency: RunRate(rate.per_usd, rate.on) for rate in sorted(fresh, key=lambda rate: rate.on)}
-    return rates | {PAYOUT_CURRENCY: RunRate(ONE, today)}
+    return rates | {PAYOUT_CURRENCY: RunRate(USD_RATE, today)}
 
 
 def usd_factor(currency: str, rate: Decimal) -> Fraction:
-    """Return what native minor units are multiplied with to be US cents, exactly."""
+    """Return the exact factor from native minor units to US cents."""
     return Fraction(100) / (10 ** currencies.exponent(currency) * Fraction(rate))
 
 
 def _candidate(due: Due, payee: Payee, terms: RunTerms) -> PayoutCandidate:
-    return PayoutCandidate(payee, due.currency, due.cents, due.payout_cents, _blocked(due, payee, terms))
+    return PayoutCandidate(payee, due.currency, due.cents, due.payout_cents, _find_block(due, payee, terms))
 
 
-def _block(candidates: list[PayoutCandidate], affiliate_ids: set[UUID], reason: Blocked) -> list[PayoutCandidate]:
-    """Return the candidates with those of some affiliates blocked that were ready."""
+def _block(candidates: list[PayoutCandidate], affiliate_ids: set[UUID], reason: BlockReason) -> list[PayoutCandidate]:
+    """Return the candidates, with the ready ones of some affiliates blocked."""
     if not affiliate_ids:
         return candidates
     return [
-        one._replace(blocked=reason) if one.is_ready and one.payee.affiliate_id in affiliate_ids else one
-        for one in candidates
+        candidate._replace(blocked=reason)
+        if candidate.is_ready and candidate.payee.affiliate_id in affiliate_ids
+        else candidate
+        for candidate in candidates
     ]
 
 
-def _blocked(due: Due, payee: Payee, terms: RunTerms) -> Blocked | None:
-    # One after another: tens of thousands are asked, and most of them nothing holds back.
+def _find_block(due: Due, payee: Payee, terms: RunTerms) -> BlockReason | None:
+    # A chain of comparisons is the fastest: there are tens of thousands of candidates, and most are not blocked.
     if payee.is_test:
-        return Blocked.test_affiliate
+        return BlockReason.test_affiliate
     if not payee.is_approved:
-        return Blocked.affiliate_not_approved
+        return BlockReason.affiliate_not_approved
     if due.cents <= 0:
-        return Blocked.negative_balance
+        return BlockReason.negative_balance
     if due.currency != PAYOUT_CURRENCY and due.currency not in terms.rates:
-        return Blocked.fx_unavailable
+        return BlockReason.fx_unavailable
     if payee.method is None:
-        return Blocked.no_payout_account
+        return BlockReason.no_payout_account
     if terms.is_tax_form_required and not payee.has_tax_form:
-        return Blocked.tax_form_required
+        return BlockReason.tax_form_required
     return None
 
 
 def _net_restored(candidates: list[PayoutCandidate], terms: RunTerms) -> list[PayoutCandidate]:
-    """Return the candidates; whoever was paid before a restore is paid the difference over all currencies, or nothing.
+    """Return the candidates; affiliates paid before a restore get the difference over all currencies, or nothing.
 
-    A rail need not say in which currency a payment was earned, so the debt may be in another one than the sales that it
-    paid for. A debt that no fresh rate can value holds back everything.
+    A rail may not report in which currency a payment was earned, so the debt may be in another currency than the sales
+    that it paid for. A debt without a fresh rate blocks all of an affiliate's candidates.
     """
     per_usd = _per_usd(terms.rates)
-    reasons: dict[UUID, Blocked | None] = {}
-    for affiliate_id, theirs in _with_restored_debt(candidates).items():
-        total = _exact_total(theirs, PAYOUT_CURRENCY, per_usd)
+    reasons: dict[UUID, BlockReason | None] = {}
+    for affiliate_id, group in _group_restored_debts(candidates).items():
+        total = _exact_total(group, PAYOUT_CURRENCY, per_usd)
         pays = total is not None and total > 0
-        reasons[affiliate_id] = None if pays else Blocked.negative_balance
+        reasons[affiliate_id] = None if pays else BlockReason.negative_balance
     return [
-        one._replace(blocked=reasons[one.payee.affiliate_id])
-        if one.payee.affiliate_id in reasons and _is_netted(one)
-        else one
-        for one in candidates
+        candidate._replace(blocked=reasons[candidate.payee.affiliate_id])
+        if candidate.payee.affiliate_id in reasons and _is_netted(candidate)
+        else candidate
+        for candidate in candidates
     ]
 
 
-def _with_restored_debt(candidates: Iterable[PayoutCandidate]) -> dict[UUID, list[PayoutCandidate]]:
-    """Return what is netted together, by affiliate, where there are debts and something to net them with."""
-    netted: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
-    for one in candidates:
-        if one.payee.has_restored_debt and _is_netted(one):
-            netted[one.payee.affiliate_id].append(one)
+def _group_restored_debts(candidates: Iterable[PayoutCandidate]) -> dict[UUID, list[PayoutCandidate]]:
+    """Return the candidates to net with each other, by affiliate, where there are both debts and ready candidates."""
+    groups: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.payee.has_restored_debt and _is_netted(candidate):
+            groups[candidate.payee.affiliate_id].append(candidate)
     return {
-        affiliate_id: theirs
-        for affiliate_id, theirs in netted.items()
-        if any(one.is_ready for one in theirs) and not all(one.is_ready for one in theirs)
+        affiliate_id: group
+        for affiliate_id, group in groups.items()
+        if any(candidate.is_ready for candidate in group) and not all(candidate.is_ready for candidate in group)
     }
 
 
 def _is_netted(candidate: PayoutCandidate) -> bool:
-    return candidate.is_ready or candidate.blocked == Blocked.negative_balance
+    return candidate.is_ready or candidate.blocked == BlockReason.negative_balance
 
 
-def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> set[UUID]:
-    """Return the affiliates whose ready candidates together come to less than their minimum.
+def _find_below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> set[UUID]:
+    """Return the affiliates whose ready candidates add up to less than their minimum.
 
-    A minimum or a home currency that no fresh rate can value keeps nobody's money back.
+    A minimum or a home currency without a fresh rate blocks no one.
     """
     per_usd = _per_usd(terms.rates)
     ready: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
@@ -265,41 +267,43 @@ def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> se
         if candidate.is_ready and candidate.payee.minimum_cents:
             ready[candidate.payee.affiliate_id].append(candidate)
 
-    short = set()
-    for affiliate_id, theirs in ready.items():
-        payee = theirs[0].payee
-        least = fx.exactly(
+    below = set()
+    for affiliate_id, group in ready.items():
+        payee = group[0].payee
+        minimum = fx.convert_exactly(
             amount_cents=payee.minimum_cents or 0,
             from_currency=payee.minimum_currency or terms.home_currency,
             to_currency=terms.home_currency,
             per_usd=per_usd,
         )
-        total = _exact_total(theirs, terms.home_currency, per_usd)
-        if least is not None and total is not None and total < least:
-            short.add(affiliate_id)
-    return short
+        total = _exact_total(group, terms.home_currency, per_usd)
+        if minimum is not None and total is not None and total < minimum:
+            below.add(affiliate_id)
+    return below
 
 
-def _below_one_cent(candidates: Iterable[PayoutCandidate]) -> set[UUID]:
-    """Return the affiliates for whom a run would write no payout: their lines add up to less than one US cent."""
+def _find_below_one_cent(candidates: Iterable[PayoutCandidate]) -> set[UUID]:
+    """Return the affiliates whose lines add up to less than one US cent, for whom a run would write no payout."""
     return {affiliate_id for affiliate_id, cents in _payout_sums(candidates).items() if cents < 1}
 
 
 def _payout_sums(candidates: Iterable[PayoutCandidate]) -> dict[UUID, int]:
     sums: defaultdict[UUID, int] = defaultdict(int)
-    for one in candidates:
-        if one.is_ready:
-            sums[one.payee.affiliate_id] += one.payout_cents
+    for candidate in candidates:
+        if candidate.is_ready:
+            sums[candidate.payee.affiliate_id] += candidate.payout_cents
     return dict(sums)
 
 
 def _exact_total(
     candidates: Iterable[PayoutCandidate], to_currency: str, per_usd: Mapping[str, Decimal]
 ) -> Fraction | None:
-    """Return what candidates come to together; None where a rate is missing."""
+    """Return the exact sum of candidates in a currency; None where a rate is missing."""
     amounts = [
-        fx.exactly(amount_cents=one.cents, from_currency=one.currency, to_currency=to_currency, per_usd=per_usd)
-        for one in candidates
+        fx.convert_exactly(
+            amount_cents=candidate.cents, from_currency=candidate.currency, to_currency=to_currency, per_usd=per_usd
+        )
+        for candidate in candidates
     ]
     return None if None in amounts else sum(filter(None, amounts), Fraction(0))
 

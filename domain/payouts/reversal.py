@@ -1,4 +1,4 @@
-"""What taking money back does to the lines of payouts, in integers.
+"""The effect of reversals on the lines of payouts, in integers.
 
 Source: core spec, "Payout", line item (reversedAmountCents, reversedAt); tracking spec, section 3 (refunds).
 """
@@ -11,9 +11,9 @@ from domain.money import money
 
 @dataclass(frozen=True, slots=True)
 class ReversibleLine:
-    """A line as it stands; amounts are native minor units but for `amount_cents`, which are US cents.
+    """The state of a line; amounts are native minor units except `amount_cents`, which are US cents.
 
-    `factor` turns native minor units into US cents. `can_shrink`: its payout was not sent to a rail yet.
+    `factor` converts native minor units into US cents. `can_shrink`: its payout was not yet sent to a rail.
     """
 
     native_cents: int
@@ -25,7 +25,7 @@ class ReversibleLine:
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """What becomes of a line, and how much of what was taken back it answers for (native)."""
+    """The new state of a line, and the part of the reversal that it absorbed (native)."""
 
     native_cents: int
     amount_cents: int
@@ -35,29 +35,29 @@ class LineChange:
 
 
 def shrink(line: ReversibleLine, cents: int) -> LineChange:
-    """Return what a line that pays becomes when `cents` native minor units of it are taken back, as far as it goes.
+    """Return a paying line after at most `cents` native minor units of it are taken back.
 
-    A line that can still change pays less. One that was sent stays as it was sent, and shows what was reversed in the
-    payout's currency: all of it once everything was.
+    A line that can still change pays less. A sent line keeps its amount and records the reversed part in the payout's
+    currency: all of it once everything is reversed.
     """
     absorbed = min(cents, line.native_cents - line.reversed_native_cents)
     if line.can_shrink:
-        return _unreversed(line, line.native_cents - absorbed, absorbed)
-    return _reversed(line, line.reversed_native_cents + absorbed, absorbed)
+        return _with_amount(line, line.native_cents - absorbed, absorbed)
+    return _with_reversal(line, line.reversed_native_cents + absorbed, absorbed)
 
 
 def restore(line: ReversibleLine, cents: int) -> LineChange:
-    """Return what a line that pays becomes when `cents` less of it count as reversed, as far as it goes."""
+    """Return a paying line of which at most `cents` less count as reversed."""
     absorbed = max(min(cents, line.reversed_native_cents), 0)
-    return _reversed(line, line.reversed_native_cents - absorbed, absorbed)
+    return _with_reversal(line, line.reversed_native_cents - absorbed, absorbed)
 
 
-def settled_down(line: ReversibleLine) -> LineChange:
-    """Return what a line pays once its payout has failed: what was reversed while it was on its way is off."""
-    return _unreversed(line, line.native_cents - line.reversed_native_cents, 0)
+def reduce_failed(line: ReversibleLine) -> LineChange:
+    """Return a line of a failed payout, reduced by what was reversed while it was on its way."""
+    return _with_amount(line, line.native_cents - line.reversed_native_cents, 0)
 
 
-def _unreversed(line: ReversibleLine, native: int, absorbed: int) -> LineChange:
+def _with_amount(line: ReversibleLine, native: int, absorbed: int) -> LineChange:
     exact = native * line.factor
     return LineChange(
         native_cents=native,
@@ -68,7 +68,7 @@ def _unreversed(line: ReversibleLine, native: int, absorbed: int) -> LineChange:
     )
 
 
-def _reversed(line: ReversibleLine, reversed_native: int, absorbed: int) -> LineChange:
+def _with_reversal(line: ReversibleLine, reversed_native: int, absorbed: int) -> LineChange:
     return LineChange(
         native_cents=line.native_cents,
         amount_cents=line.amount_cents,

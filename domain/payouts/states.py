@@ -1,14 +1,14 @@
-"""The states of payouts and of what belongs to them, spelled as the database holds them and as the API shows them.
+"""The states of payouts and their parts, spelled as in the database and the API.
 
-A statement's text spells its states out, so that it reads as the database runs it; all other code takes them from
-here. Source: core spec, "Payout", and section 3 (Payout).
+SQL statements spell the states out, so that they read as the database runs them; all other code uses these. Source:
+core spec, "Payout", and section 3 (Payout).
 """
 
 from enum import StrEnum
 
 
 class PayoutStatus(StrEnum):
-    """Where a payout stands. What is Processing may have been paid: only its rail knows."""
+    """The state of a payout. A Processing one may have been paid: only its rail knows."""
 
     Pending = "Pending"
     Processing = "Processing"
@@ -17,7 +17,7 @@ class PayoutStatus(StrEnum):
 
 
 class ReviewStatus(StrEnum):
-    """What the operator says of a run that they are to look at; a run without a review has none."""
+    """The operator's review of a run; a run without a review has none."""
 
     Pending = "Pending"
     Approved = "Approved"
@@ -25,7 +25,7 @@ class ReviewStatus(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """What a rail said of one attempt: nothing so far (it may have been asked), not clearly, taken, or for good."""
+    """A rail's answer to one attempt: none so far (it may have been called), unclear, accepted, or final."""
 
     intent = "intent"
     unknown = "unknown"
@@ -35,7 +35,7 @@ class AttemptState(StrEnum):
 
 
 class ProposalStatus(StrEnum):
-    """What became of an automatic payout that was proposed. Empty: nothing was due."""
+    """The state of a proposed automatic payout. Empty: nothing was due."""
 
     Open = "Open"
     Confirmed = "Confirmed"
@@ -45,7 +45,7 @@ class ProposalStatus(StrEnum):
 
 
 class RailOutcome(StrEnum):
-    """What a rail's own word came to. Parked: it is about nothing that we know."""
+    """The effect of a rail's notification. Parked: it concerns no known payout."""
 
     Settled = "Settled"
     Noted = "Noted"
@@ -55,7 +55,7 @@ class RailOutcome(StrEnum):
 
 
 class SandboxState(StrEnum):
-    """Where a transfer stands in the sandbox's books. Lost: it came and was not carried out."""
+    """The state of a transfer in the sandbox. Lost: it arrived and was not executed."""
 
     Accepted = "Accepted"
     Paid = "Paid"

@@ -1,6 +1,6 @@
-"""What a payout rail is asked to do and what it may answer. An answer that is not known is `Unknown`, never a guess.
+"""Requests to a payout rail and its possible answers. An unclear answer is `Unknown`, never a guess.
 
-Transfers are in USD alone. Source: core spec, "Payouts" (a run creates one USD payout per affiliate); tracking spec,
+Transfers are in USD only. Source: core spec, "Payouts" (a run creates one USD payout per affiliate); tracking spec,
 "Event types and payloads" (the reference that each method carries).
 """
 
@@ -18,32 +18,32 @@ class Method(StrEnum):
     GlobalPayouts = "GlobalPayouts"
 
 
-#: The method of a payout that the brand paid by itself.
-BY_HAND = "Manual"
+#: The method of a payout that the brand paid outside this service.
+MANUAL = "Manual"
 
-#: How long after which question a rail is asked again, in seconds; the last one repeats for as long as it takes.
-ASK_AGAIN_S = (5, 15, 30, 60, 300, 900, 3600)
+#: The delays between calls to a rail, in seconds; the last one repeats for as long as it takes.
+RETRY_DELAYS_S = (5, 15, 30, 60, 300, 900, 3600)
 
-#: What the rail of a method calls a finished transfer, as payout.paid names it.
+#: The rail's references of a finished transfer, by method, as payout.paid names them.
 REFERENCES: Mapping[Method, tuple[str, ...]] = {
     Method.ProcessorConnect: ("processorTransferId",),
     Method.Wallet: ("walletBatchId", "walletTransactionId"),
     Method.GlobalPayouts: ("gpOutboundPaymentId",),
 }
-# And what a payment is called that the brand made by itself.
-_NAMES: Mapping[str, tuple[str, ...]] = dict([*REFERENCES.items(), (BY_HAND, ("externalTransactionId",))])
+# With the reference of a payment that the brand made outside this service.
+_ALL_REFERENCES: Mapping[str, tuple[str, ...]] = dict([*REFERENCES.items(), (MANUAL, ("externalTransactionId",))])
 
 
-def references_of(method: str, known: Mapping[str, str]) -> dict[str, str]:
-    """Return what a payment by a method is called, of all that is known of its payout."""
-    return {name: known[name] for name in _NAMES[method] if name in known}
+def select_references(method: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the references of a payment by a method, out of all that are known of its payout."""
+    return {name: known[name] for name in _ALL_REFERENCES[method] if name in known}
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Whom to pay: a connected account's id, a wallet's e-mail address or a recipient's id, by method.
+    """The recipient: a connected account's id, a wallet's email address or a recipient's id, by method.
 
-    The account does not show in the object's text, so that no log holds it by accident.
+    The repr hides the account, so that no log contains it by accident.
     """
 
     method: Method
@@ -52,13 +52,11 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One attempt of one payout. `known` is what the rail said of this very attempt before, by reference name.
+    """One attempt of one payout. `known` are the rail's earlier references of this same attempt, by name.
 
-    `is_repeat` says that the key may have been sent before: some refusals then prove nothing.
-
-    `labels` are stored by rails that can, besides the ids that every attempt carries. They are the same each time.
-
-    `amount_cents` is in US cents and positive. Raises ValueError for any other currency or amount.
+    `is_repeat`: the key may have been sent before, so some refusals prove nothing. `labels` are stored by rails that
+    can, in addition to the ids that every attempt carries; they are the same each time. `amount_cents` is in US cents
+    and positive. Raises ValueError for any other currency or amount.
     """
 
     key: str
@@ -79,14 +77,14 @@ class Transfer:
             raise ValueError("the amount must be a positive whole number of cents")
 
 
-def key_of(*, payout_id: UUID, attempt: int) -> str:
-    """Return the name of an attempt that every rail knows it by; `attempt` counts from 1."""
+def idempotency_key(*, payout_id: UUID, attempt: int) -> str:
+    """Return the idempotency key of an attempt at every rail; `attempt` counts from 1."""
     if attempt < 1:
         raise ValueError("attempts count from 1")
     return f"payout:{payout_id}:{attempt}"
 
 
-def decimal_usd(amount_cents: int) -> str:
+def dollars_from_cents(amount_cents: int) -> str:
     """Return US cents as dollars with two decimals: 1234 is "12.34"."""
     dollars, cents = divmod(amount_cents, 100)
     return f"{dollars}.{cents:02d}"
@@ -94,21 +92,21 @@ def decimal_usd(amount_cents: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """The money has left. `references` holds every name of `REFERENCES` for the method."""
+    """The money was paid. `references` contains every name of `REFERENCES` for the method."""
 
     references: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The rail has taken the transfer and will settle it later. Some references may be known already."""
+    """The rail has accepted the transfer and will settle it later. Some references may already be known."""
 
     references: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """No money is with the recipient and none will come under this key: do not send the key again.
+    """The recipient has no money under this key and never will: do not send the key again.
 
     `code` is stable and lower case, `message` is for people.
     """
@@ -119,31 +117,31 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Time-out, server error, lost connection, unreadable answer: the money may have left or not."""
+    """Timeout, server error, lost connection, unreadable answer: the money may have been paid or not."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """The rail has no transfer under this key (the answer to a look-up alone)."""
+    """The rail has no transfer under this key (only in answer to a lookup)."""
 
 
 Answer = Paid | Accepted | Rejected | Unknown | NotFound
 
 
-def why_again(answer: object, *, asked: str) -> str | None:
-    """Return, for operators, why `asked`, a rail or a funding source, is asked again after an answer; None if not.
+def explain_retry(answer: object, *, party: str) -> str | None:
+    """Return, for operators, why the `party`, a rail or a funding source, is called again; None if it is not.
 
-    What is no answer is a refusal of our credentials in its own words.
+    Any object other than an `Answer` is a refusal of our credentials in the party's own words.
     """
     match answer:
         case Accepted():
-            return f"the {asked} has taken it and has not settled it yet"
+            return f"the {party} has accepted it and not settled it yet"
         case Unknown(why):
-            return f"the {asked} gave no clear answer: {why}"
+            return f"the {party} gave no clear answer: {why}"
         case NotFound():
-            return f"the {asked} does not know the key"
+            return f"the {party} does not know the key"
         case Paid() | Rejected():
             return None
-    return f"the {asked} refuses our credentials: {answer}"
+    return f"the {party} refuses our credentials: {answer}"

@@ -1,4 +1,4 @@
-"""The platforms that are asked who brought a buyer when nothing else says so.
+"""The platforms that are queried for the affiliate of a buyer when nothing else names one.
 
 Source: tracking spec, "Attribution method taxonomy" (Platform match): five of them.
 """
@@ -17,7 +17,7 @@ class Platform(StrEnum):
 
 
 class PlatformStatus(StrEnum):
-    """Where a connection to a platform stands: Broken is one whose credentials it refuses; it is not asked."""
+    """The state of a connection to a platform. Broken: the platform refuses its credentials and is not queried."""
 
     Active = "Active"
     Broken = "Broken"

@@ -1,6 +1,6 @@
-"""Finds the slugs that a platform's own record of a person names.
+"""The slugs in a platform's own record of a person.
 
-People and forms wrote them there, so they are claims: whom a slug leads to is looked up in the organization alone.
+They were entered by people and forms, so they are only claims: slugs are looked up within the organization alone.
 Source: tracking spec, "Attribution method taxonomy" (Platform match) and section 8, step 6.
 """
 
@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from domain import links
 from domain.slugs import read as read_slug
 
-#: Where the slug stands unless the brand says otherwise, and where it is looked for behind that.
+#: The default fields of the slug, in this order.
 SLUG_FIELDS = ("affiliate_slug", "via")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignupRecord:
-    """What a platform knows of a person whom it knows; everything may be empty.
+    """A platform's record of a person; everything may be empty.
 
-    `fields` are custom ones by name, `addresses` the pages that the person came to and from, `marks` the utm fields
-    by name. Tags look like `via:anna`.
+    `fields` are custom ones by name, `addresses` the URLs that the person came to and from, `marks` the utm fields by
+    name. Tags look like `via:anna`.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class SignupRecord:
 
 @dataclass(frozen=True, slots=True)
 class SignupClaim:
-    """A slug that a platform's record of a buyer names."""
+    """A slug in a platform's record of a buyer."""
 
     platform: str
     slug: str
@@ -38,35 +38,35 @@ class SignupClaim:
 
 @dataclass(frozen=True, slots=True)
 class Signups:
-    """What platforms claim of a buyer, in the order in which it counts; `is_last`: they are not asked again."""
+    """The platforms' claims about a buyer in order of priority; `is_last`: there is no further lookup."""
 
     claims: tuple[SignupClaim, ...] = ()
     is_last: bool = False
 
 
-NOT_ASKED = Signups()
+NO_SIGNUPS = Signups()
 
 
-def slugs(record: SignupRecord, *, names: Sequence[str], parameters: Sequence[str]) -> list[str]:
-    """Return what a record claims, in the order in which it counts, each once.
+def list_slugs(record: SignupRecord, *, names: Sequence[str], parameters: Sequence[str]) -> list[str]:
+    """Return the slugs in a record in order of priority, each once.
 
-    First the custom fields `names`, then tags under such a name, then the organization's `parameters`: in the
-    addresses, then as utm fields. Names and slugs are found in any case; what could not be a slug is passed over.
+    First the custom fields `names`, then tags under such a name, then the organization's `parameters`: in the URLs,
+    then as utm fields. Names and slugs are found in any case; invalid slugs are skipped.
     """
-    claimed = (read_slug(text) for text in _said(record, [name.lower() for name in names], parameters))
-    return list(dict.fromkeys(slug for slug in claimed if slug is not None))
+    candidates = (read_slug(text) for text in _list_texts(record, [name.lower() for name in names], parameters))
+    return list(dict.fromkeys(slug for slug in candidates if slug is not None))
 
 
-def _said(record: SignupRecord, names: Sequence[str], parameters: Sequence[str]) -> Iterator[str]:
-    fields = _any_case(record.fields)
+def _list_texts(record: SignupRecord, names: Sequence[str], parameters: Sequence[str]) -> Iterator[str]:
+    fields = _lower_names(record.fields)
     yield from (fields.get(name, "") for name in names)
     tags = [(name.strip().lower(), text) for name, _, text in (tag.partition(":") for tag in record.tags)]
     yield from (text for name in names for tagged, text in tags if tagged == name)
     for address in record.addresses:
-        yield from links.slugs_in(address, parameters)
-    marked = _any_case(record.marks)
-    yield from (marked.get(parameter, "") for parameter in parameters)
+        yield from links.slugs_from_url(address, parameters)
+    marks = _lower_names(record.marks)
+    yield from (marks.get(parameter, "") for parameter in parameters)
 
 
-def _any_case(told: Mapping[str, str]) -> Mapping[str, str]:
-    return {name.lower(): text for name, text in told.items()}
+def _lower_names(fields: Mapping[str, str]) -> Mapping[str, str]:
+    return {name.lower(): text for name, text in fields.items()}

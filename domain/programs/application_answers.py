@@ -1,4 +1,4 @@
-"""What people answer to a campaign's form: each answer checked by the type of its field.
+"""The answers to a campaign's application form, each validated by the type of its field.
 
 Source: tracking spec, section 6, applicationAnswers (a map keyed by form field key).
 """
@@ -8,129 +8,129 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from domain import urls
-from domain.programs.application_form import FieldType, FormField, is_line, is_seen
+from domain.programs.application_form import FieldType, FormField, is_line, is_printable
 from domain.refused import Refused
 
-LONGEST_TEXT = 500
-LONGEST_LONG = 5_000
-LONGEST_URL = 2_048
-#: Digits of a number before its point, after it, and together: so many a number in JSON holds exactly.
-MOST_DIGITS = 15
+MAX_TEXT_CHARS = 500
+MAX_LONG_CHARS = 5_000
+MAX_URL_CHARS = 2_048
+#: Digits of a number before the point, after it, and in all, which a number in JSON represents exactly.
+MAX_DIGITS = 15
 
 _NAME = "answers"
-_NUMBER = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?")
-_LONGEST_NAME_SHOWN = 60
-_MOST_NAMED = 20
+_NUMBER = re.compile(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}(\.[0-9]{{1,{MAX_DIGITS}}})?")
+_MAX_KEY_CHARS = 60
+_MAX_ERRORS = 20
 
 
-class _Wrong(Exception):
-    """Why an answer is not taken."""
+class _InvalidAnswer(Exception):
+    """The answer is invalid; the message says why."""
 
 
-def read(fields: Sequence[FormField], sent: Mapping[str, object]) -> dict[str, object]:
+def validate(fields: Sequence[FormField], value: Mapping[str, object]) -> dict[str, object]:
     """Return the answers that are not empty by key, in the order of the form.
 
-    Texts are trimmed; a number that was sent as text is a number. Raises Refused 400 invalid_request: `field` is the
-    first that is wrong, such as answers.company, and `errors` says of each what is.
+    Texts are trimmed; a number value as text becomes a number. Raises Refused 400 invalid_request: `field` is the first
+    invalid one, such as answers.company, and `errors` has the fault of each.
     """
-    asked = {field.key for field in fields}
-    wrong = {_shown(key): "The form asks for no such answer here." for key in sent if key not in asked}
+    keys = {field.key for field in fields}
+    faults = {_printable_key(key): "The form has no such question here." for key in value if key not in keys}
     answers: dict[str, object] = {}
     for field in fields:
         try:
-            answer = _READERS[field.type](field, sent.get(field.key))
-        except _Wrong as error:
-            wrong[field.key] = str(error)
+            answer = _READERS[field.type](field, value.get(field.key))
+        except _InvalidAnswer as error:
+            faults[field.key] = str(error)
             continue
         if answer is not None:
             answers[field.key] = answer
         elif field.required:
-            wrong[field.key] = "This has to be answered."
-    if wrong:
-        raise _refused(wrong)
+            faults[field.key] = "An answer is required."
+    if faults:
+        raise _refuse(faults)
     return answers
 
 
-def _refused(wrong: Mapping[str, str]) -> Refused:
-    named = {f"{_NAME}.{key}": why for key, why in list(wrong.items())[:_MOST_NAMED]}
-    first, why = next(iter(named.items()))
+def _refuse(faults: Mapping[str, str]) -> Refused:
+    by_field = {f"{_NAME}.{key}": why for key, why in list(faults.items())[:_MAX_ERRORS]}
+    first, why = next(iter(by_field.items()))
     return Refused(
-        400, "invalid_request", f"{first}: {why}", field=first, errors={name: [why] for name, why in named.items()}
+        400, "invalid_request", f"{first}: {why}", field=first, errors={name: [why] for name, why in by_field.items()}
     )
 
 
-def _shown(key: str) -> str:
-    named = key[:_LONGEST_NAME_SHOWN]
-    return named if is_line(named) else "?"
+def _printable_key(key: str) -> str:
+    start = key[:_MAX_KEY_CHARS]
+    return start if is_line(start) else "?"
 
 
-def _text(sent: object, *, longest: int) -> str | None:
-    if sent is None:
+def _text(value: object, *, max_chars: int) -> str | None:
+    if value is None:
         return None
-    if not isinstance(sent, str):
-        raise _Wrong("It must be a text.")
-    said = sent.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if len(said) > longest:
-        raise _Wrong(f"It may have at most {longest:,} characters.")
-    if not is_seen(said):
-        raise _Wrong("It holds a character that cannot be shown.")
-    return said or None
+    if not isinstance(value, str):
+        raise _InvalidAnswer("It must be a text.")
+    text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if len(text) > max_chars:
+        raise _InvalidAnswer(f"It may have at most {max_chars:,} characters.")
+    if not is_printable(text):
+        raise _InvalidAnswer("It contains a character that cannot be displayed.")
+    return text or None
 
 
-def _line(field: FormField, sent: object, longest: int = LONGEST_TEXT) -> str | None:
-    said = _text(sent, longest=longest)
-    if said is not None and "\n" in said:
-        raise _Wrong("It must be one line.")
-    return said
+def _line(field: FormField, value: object, max_chars: int = MAX_TEXT_CHARS) -> str | None:
+    text = _text(value, max_chars=max_chars)
+    if text is not None and "\n" in text:
+        raise _InvalidAnswer("It must be one line.")
+    return text
 
 
-def _long(field: FormField, sent: object) -> str | None:
-    return _text(sent, longest=LONGEST_LONG)
+def _paragraphs(field: FormField, value: object) -> str | None:
+    return _text(value, max_chars=MAX_LONG_CHARS)
 
 
-def _choice(field: FormField, sent: object) -> str | None:
-    if sent is None or sent == "":
+def _choice(field: FormField, value: object) -> str | None:
+    if value is None or value == "":
         return None
-    if not isinstance(sent, str) or sent not in field.options:
-        raise _Wrong("It must be one of the options.")
-    return sent
+    if not isinstance(value, str) or value not in field.options:
+        raise _InvalidAnswer("It must be one of the options.")
+    return value
 
 
-def _url(field: FormField, sent: object) -> str | None:
-    said = _line(field, sent, LONGEST_URL)
-    if said is not None and not urls.is_http(said):
-        raise _Wrong("It must be an address that begins with http:// or https://.")
-    return said
+def _url(field: FormField, value: object) -> str | None:
+    text = _line(field, value, MAX_URL_CHARS)
+    if text is not None and not urls.is_http(text):
+        raise _InvalidAnswer("It must be a URL that begins with http:// or https://.")
+    return text
 
 
-def _number(field: FormField, sent: object) -> int | float | None:
-    if isinstance(sent, str):
-        said = sent.strip(" ")
-        if not said:
+def _number(field: FormField, value: object) -> int | float | None:
+    if isinstance(value, str):
+        text = value.strip(" ")
+        if not text:
             return None
-        found = Decimal(said) if _NUMBER.fullmatch(said) else None
-    elif isinstance(sent, int | float) and not isinstance(sent, bool):
-        found = Decimal(repr(sent))
-    elif sent is None:
+        number = Decimal(text) if _NUMBER.fullmatch(text) else None
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number = Decimal(repr(value))
+    elif value is None:
         return None
     else:
-        found = None
-    if found is None or not _is_held(found):
-        raise _Wrong(f"It must be a number of at most {MOST_DIGITS} digits, such as 12 or 12.5.")
-    return int(found) if found == found.to_integral_value() else float(found)
+        number = None
+    if number is None or not _is_exact(number):
+        raise _InvalidAnswer(f"It must be a number of at most {MAX_DIGITS} digits, such as 12 or 12.5.")
+    return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _is_held(number: Decimal) -> bool:
+def _is_exact(number: Decimal) -> bool:
     if not number.is_finite():
         return False
     _, digits, exponent = number.normalize().as_tuple()
     assert isinstance(exponent, int)  # it is finite
-    return len(digits) <= MOST_DIGITS and number.adjusted() < MOST_DIGITS and exponent >= -MOST_DIGITS
+    return len(digits) <= MAX_DIGITS and number.adjusted() < MAX_DIGITS and exponent >= -MAX_DIGITS
 
 
 _READERS: Mapping[FieldType, Callable[[FormField, object], object]] = {
     FieldType.Text: _line,
-    FieldType.Long: _long,
+    FieldType.Long: _paragraphs,
     FieldType.Choice: _choice,
     FieldType.Url: _url,
     FieldType.Number: _number,

@@ -1,4 +1,4 @@
-"""Gives the event of an application's second step its wire shape.
+"""The JSON form of the event of an application's second step.
 
 Source: tracking spec, section 6 "Events".
 """
@@ -9,7 +9,7 @@ from uuid import UUID
 from domain.webhooks.events import without_nulls
 
 
-def affiliate_application_completed(
+def serialize_application_completed(
     *,
     affiliate_id: UUID,
     program_id: UUID,
@@ -20,7 +20,7 @@ def affiliate_application_completed(
 ) -> dict[str, object]:
     """Return the data of an affiliate.application_completed event.
 
-    `application_answers` are all that are on file, of both steps, by the key of the field.
+    `application_answers` are all stored answers, of both steps, by the key of the field.
     Source: tracking spec, section 6, affiliate.application_completed.
     """
     return without_nulls(

@@ -1,7 +1,7 @@
-"""The questions that a campaign asks of those who apply to it: what a form may be.
+"""A campaign's application form: the questions to applicants, and which forms are valid.
 
-A form is kept, and travels, as a mapping { steps, fields: [{ key, step, label, type, required, options }] }. The first
-step is asked on the page where one applies, a second one behind a link in a letter and at the portal.
+A form is stored and sent as a mapping { steps, fields: [{ key, step, label, type, required, options }] }. The first
+step is on the application page, the second behind a link in an email and at the portal.
 """
 
 import re
@@ -15,18 +15,18 @@ from domain.statuses import AffiliateSource, AffiliateStatus
 from domain.text import one_line
 
 STEPS = (1, 2)
-MOST_FIELDS = 20
-#: How many answers may be sent at once: those to questions that are gone are passed over.
+MAX_FIELDS = 20
+#: The maximum number of answers in a request: answers to deleted questions are skipped.
 MAX_ANSWERS = 200
-MOST_OPTIONS = 50
-LONGEST_LABEL = 200
-LONGEST_OPTION = 200
+MAX_OPTIONS = 50
+MAX_LABEL_CHARS = 200
+MAX_OPTION_CHARS = 200
 
-#: What a key looks like: it names an answer in events, for programs.
+#: A key names an answer in events, for programs.
 KEY = re.compile(r"[a-z][a-zA-Z0-9_]{0,39}")
-_LONGEST_KEY = 40
+_MAX_KEY_CHARS = 40
 
-#: Keys that would be taken for a field of ours, or for what every object has in some languages.
+#: Keys that would be confused with a field of ours, or with a property of every object in some languages.
 RESERVED_KEYS = frozenset(
     {
         "affiliateId",
@@ -57,22 +57,22 @@ RESERVED_KEYS = frozenset(
 )
 
 
-# A line ends with \n alone, and a tab is a blank like any other; nothing else that is not seen.
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+# Control characters except line feeds and tabs, and Unicode's line separators.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def is_seen(text: str) -> bool:
-    """Say whether a text holds no control character but the ends of its lines and tabs."""
-    return _UNSEEN.search(text) is None
+def is_printable(text: str) -> bool:
+    """Return whether a text has no control characters except line feeds and tabs."""
+    return _CONTROL.search(text) is None
 
 
 def is_line(text: str) -> bool:
     """Return whether a text is one line without control characters and direction marks."""
-    return one_line.is_valid(text) and is_seen(text)
+    return one_line.is_valid(text) and is_printable(text)
 
 
 class FieldType(StrEnum):
-    """What an answer may be: one line, several, one of the options, an http(s) address, or a number."""
+    """The type of an answer: one line, several lines, one of the options, an http(s) URL, or a number."""
 
     Text = "text"
     Long = "long"
@@ -83,7 +83,7 @@ class FieldType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One question; `options` are those of a choice, none of any other type."""
+    """One question; only a choice has `options`."""
 
     key: str
     step: int
@@ -101,85 +101,85 @@ class ApplicationForm:
     steps: int = 1
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any] | None) -> "ApplicationForm":
-        """Return a form as it is kept."""
-        if kept is None:
+    def from_stored(cls, stored: Mapping[str, Any] | None) -> "ApplicationForm":
+        """Return a form from its stored mapping."""
+        if stored is None:
             return cls()
-        return cls(tuple(_field(one) for one in kept["fields"]), kept["steps"])
+        return cls(tuple(_to_field(field) for field in stored["fields"]), stored["steps"])
 
-    def of_step(self, step: int) -> tuple[FormField, ...]:
+    def list_step(self, step: int) -> tuple[FormField, ...]:
         """Return the questions of one step."""
         return tuple(field for field in self.fields if field.step == step)
 
     @property
     def has_second_step(self) -> bool:
-        """Whether applicants are asked more once they applied."""
-        return bool(self.of_step(2))
+        """Whether applicants get further questions after they applied."""
+        return bool(self.list_step(2))
 
 
-def _field(kept: Mapping[str, Any]) -> FormField:
+def _to_field(stored: Mapping[str, Any]) -> FormField:
     return FormField(
-        key=kept["key"],
-        step=kept["step"],
-        label=kept["label"],
-        type=FieldType(kept["type"]),
-        required=kept["required"],
-        options=tuple(kept["options"]),
+        key=stored["key"],
+        step=stored["step"],
+        label=stored["label"],
+        type=FieldType(stored["type"]),
+        required=stored["required"],
+        options=tuple(stored["options"]),
     )
 
 
 def key_from(label: str, *, taken: Collection[str]) -> str:
-    """Return a key that resembles a question and is not taken: how many people follow you, howManyPeopleFollowYou."""
-    first, *others = slugs.plain(label).split("-")
+    """Return a key from a question, not yet taken: how many people follow you, howManyPeopleFollowYou."""
+    first, *others = slugs.simplify(label).split("-")
     key = (first if first[:1].isalpha() else f"answer{first.capitalize()}") + "".join(map(str.capitalize, others))
-    for ending in ("", *map(str, range(2, MOST_FIELDS + 2))):
-        found = key[: _LONGEST_KEY - len(ending)] + ending
-        if found not in taken and found not in RESERVED_KEYS:
-            return found
-    raise RuntimeError("a form holds fewer keys than that")
+    for ending in ("", *map(str, range(2, MAX_FIELDS + 2))):
+        candidate = key[: _MAX_KEY_CHARS - len(ending)] + ending
+        if candidate not in taken and candidate not in RESERVED_KEYS:
+            return candidate
+    raise RuntimeError("a form has fewer keys than that")
 
 
-def asks_more(source: str) -> bool:
-    """Say whether somebody who came this way is asked anything: who applied by themselves."""
+def has_second_step_for(source: str) -> bool:
+    """Return whether affiliates from this source get the second step: only those who applied by themselves do."""
     return source in (AffiliateSource.Public, AffiliateSource.Network)
 
 
 def is_second_step_open(*, status: str, source: str, is_completed: bool) -> bool:
-    """Say whether somebody may hand in the second step: who applied by themselves, until the brand has decided.
+    """Return whether an affiliate may submit the second step: an applicant, until the brand has decided.
 
-    Whoever was let in before they came to it may do so once.
+    One who was approved before submitting it may do so once.
     """
-    if not asks_more(source):
+    if not has_second_step_for(source):
         return False
     return status == AffiliateStatus.Pending or (status == AffiliateStatus.Approved and not is_completed)
 
 
-def public(kept: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return of a kept form what is asked where one applies, as it travels; None where it asks nothing there."""
-    fields = [] if kept is None else [dict(one) for one in kept["fields"] if one["step"] == 1]
-    return {"steps": kept["steps"], "fields": fields} if kept is not None and fields else None
+def first_step(stored: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the first step of a stored form for the application page; None without questions."""
+    fields = [] if stored is None else [dict(field) for field in stored["fields"] if field["step"] == 1]
+    return {"steps": stored["steps"], "fields": fields} if stored is not None and fields else None
 
 
-def amiss(steps: int, fields: Sequence[Mapping[str, Any]]) -> dict[int | None, tuple[str, str]]:
-    """Return what is wrong with a form whose fields are each well formed: by their place, what of it and why.
+def find_faults(steps: int, fields: Sequence[Mapping[str, Any]]) -> dict[int | None, tuple[str, str]]:
+    """Return the faults of a form with well-formed fields: by the field's index, the attribute at fault and why.
 
-    What is wrong with the whole is under None.
+    A fault of the form as a whole is under None.
     """
-    found: dict[int | None, tuple[str, str]] = {}
+    faults: dict[int | None, tuple[str, str]] = {}
     keys: set[str] = set()
-    for place, field in enumerate(fields):
-        if fault := _fault(field, keys, steps):
-            found[place] = fault
+    for index, field in enumerate(fields):
+        if fault := _find_fault(field, keys, steps):
+            faults[index] = fault
         keys.add(field["key"])
-    if not found and steps > 1 and not any(field["step"] == steps for field in fields):
-        found[None] = ("steps", "A form of two steps needs a field in the second one.")
-    return found
+    if not faults and steps > 1 and not any(field["step"] == steps for field in fields):
+        faults[None] = ("steps", "A form of two steps needs a field in the second one.")
+    return faults
 
 
-def _fault(field: Mapping[str, Any], before: set[str], steps: int) -> tuple[str, str] | None:
+def _find_fault(field: Mapping[str, Any], earlier_keys: set[str], steps: int) -> tuple[str, str] | None:
     if field["key"] in RESERVED_KEYS:
-        return "key", f"{field['key']} is a name of our own; choose another key."
-    if field["key"] in before:
+        return "key", f"The key {field['key']} is reserved. Choose another key."
+    if field["key"] in earlier_keys:
         return "key", f"Another field has the key {field['key']}."
     if field["step"] > steps:
         return "step", "The form has no such step."
@@ -188,5 +188,5 @@ def _fault(field: Mapping[str, Any], before: set[str], steps: int) -> tuple[str,
     if field["type"] != FieldType.Choice and field["options"]:
         return "options", "Only a choice has options."
     if len(set(field["options"])) < len(field["options"]):
-        return "options", "No option may stand there twice."
+        return "options", "Each option may occur only once."
     return None

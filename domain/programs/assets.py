@@ -1,4 +1,4 @@
-"""What a brand may give its affiliates to advertise with."""
+"""Advertising assets that a brand gives its affiliates."""
 
 from enum import StrEnum
 
@@ -6,22 +6,22 @@ from domain import slugs
 
 
 class AssetKind(StrEnum):
-    """What an asset is."""
+    """The kind of an asset."""
 
     Text = "Text"
     Image = "Image"
 
 
-#: The longest text, in characters, and the largest image, in bytes.
-LONGEST_TEXT = 5_000
-MOST_IMAGE_BYTES = 2 * 1024 * 1024
-#: How many assets an organization may have, and how many bytes all of them together.
-MOST_ASSETS = 200
-MOST_BYTES = 100 * 1024 * 1024
+#: The maximum size of a text, in characters, and of an image, in bytes.
+MAX_TEXT_CHARS = 5_000
+MAX_IMAGE_BYTES = 2 * 1024 * 1024
+#: The maximum number of an organization's assets, and of their bytes in all.
+MAX_ASSETS = 200
+MAX_BYTES = 100 * 1024 * 1024
 
-_ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+_EXTENSIONS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 
 
 def file_name(name: str, content_type: str) -> str:
-    """Return what an image is called when it is taken away: plain letters alone, and the ending of what it is."""
-    return f"{slugs.plain(name) or 'image'}.{_ENDINGS[content_type]}"
+    """Return the file name of a downloaded image: ASCII letters, digits and hyphens, with the extension of its type."""
+    return f"{slugs.simplify(name) or 'image'}.{_EXTENSIONS[content_type]}"

@@ -1,9 +1,8 @@
-"""Decides what a change of a program comes to, once it is merged with what the program is.
+"""The columns that a change of a program leads to, after merging it with the current program.
 
 Source: core spec, "Program fields accepted on create or update" and its rules 1 to 5. The merged program obeys the
-rules of a new one, with two mercies: a term that stays as it is is not measured again with today's rates, and a
-legacy model stays with the program that has it. An amount that is sent is in the home currency of now; the
-others keep the currency they were set in.
+rules of a new one, with two exceptions: an unchanged term is not checked again at today's rates, and a program keeps
+its legacy model. A sent amount is in the current home currency; the others keep the currency that they were set in.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,24 +18,24 @@ _RENEWALS = ("recurring_months", "recurring_delay_invoices")
 _SALE_PAIR = ("sale_commission_type", "sale_commission_value")
 
 
-def settle(
-    current: Mapping[str, Any], sent: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = False
+def merge(
+    current: Mapping[str, Any], changes: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = False
 ) -> dict[str, Any]:
-    """Return the columns that change, with their new values; none when nothing does.
+    """Return the changed columns with their new values.
 
-    `current` are the program's columns, `sent` is `schemas.programs.program.ProgramChanges` loaded. `may_list`: the
-    brand has what listing in the network needs; a program that is listed already stays so without.
+    `current` are the program's columns, `changes` is `schemas.programs.program.ProgramChanges` loaded. `may_list`: the
+    brand meets the conditions of listing in the network; a program that is already listed stays so without them.
     Raises Refused 400: invalid_commission_model, and what `terms.settle` raises.
     """
-    merged = {**current, **sent} | _sale_pair(current, sent)
+    merged = {**current, **changes} | _merge_sale_leg(current, changes)
     model = merged[_MODEL]
     if model != current[_MODEL] and model not in terms.OFFERED_MODELS:
-        message = f"{model} stays with the programs that have it and is not offered to others."
+        message = f"The model {model} is only for programs that already have it. Choose another model."
         raise Refused(400, "invalid_commission_model", message, field="defaultCommissionModel")
     if any(merged.get(column) != current.get(column) for column in _RENEWALS):
         terms.check_renewals(merged.get("recurring_months"), merged.get("recurring_delay_invoices"))
-    merged |= _currencies(current, sent, merged, home)
-    merged |= _measured(current, merged, home)
+    merged |= _merge_currencies(current, changes, merged, home)
+    merged |= _check_changed_terms(current, merged, home)
     for amount, currency in terms.CURRENCY_OF.items():
         if merged[amount] is None:
             merged[currency] = None
@@ -53,10 +52,10 @@ def settle(
     return {column: value for column, value in merged.items() if value != current[column]}
 
 
-def check_kept_rates(model: str, rates: Iterable[tuple[str, Decimal, ceilings.Home]]) -> None:
-    """Refuse a model that the rates of a program's affiliates, invites, groups and tiers do not fit.
+def check_stored_rates(model: str, rates: Iterable[tuple[str, Decimal, ceilings.Home]]) -> None:
+    """Refuse a model that the rates of a program's affiliates, invites, groups and tiers do not allow.
 
-    A rate is its type, its value and what a fee in its own currency is measured with.
+    A rate is its type, its value and the currency in which a fee is checked.
     Raises Refused 400: invalid_commission_type, percentage_out_of_range, unit_fee_out_of_range,
     fixed_commission_out_of_range.
     """
@@ -66,45 +65,45 @@ def check_kept_rates(model: str, rates: Iterable[tuple[str, Decimal, ceilings.Ho
         except Refused as refused:
             message = (
                 f"An affiliate, invite, group or tier of this program has the rate {value.normalize():f} {type}, which "
-                f"a {model} program cannot have. Change it first."
+                f"is not possible in a {model} program. Change that rate first."
             )
             raise Refused(
                 refused.status, refused.code, message, field="defaultCommissionModel", **refused.more
             ) from refused
 
 
-def _sale_pair(current: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return type and value of the sale leg: a value of 0, or nothing but nulls, clears both."""
-    named = [sent[column] for column in _SALE_PAIR if column in sent]
-    is_cleared = bool(named) and (sent.get("sale_commission_value") == 0 or all(value is None for value in named))
-    return {column: None if is_cleared else sent.get(column, current[column]) for column in _SALE_PAIR}
+def _merge_sale_leg(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return type and value of the sale leg: a value of 0, or only nulls, clears both."""
+    values = [changes[column] for column in _SALE_PAIR if column in changes]
+    is_cleared = bool(values) and (changes.get("sale_commission_value") == 0 or all(value is None for value in values))
+    return {column: None if is_cleared else changes.get(column, current[column]) for column in _SALE_PAIR}
 
 
-def _currencies(
-    current: Mapping[str, Any], sent: Mapping[str, Any], merged: Mapping[str, Any], home: ceilings.Home
+def _merge_currencies(
+    current: Mapping[str, Any], changes: Mapping[str, Any], merged: Mapping[str, Any], home: ceilings.Home
 ) -> dict[str, str | None]:
-    """Return the currencies of the merged amounts: that of now for what is sent, its own for what stays."""
+    """Return the currencies of the merged amounts: the home currency for changed ones, their own for the others."""
     columns = {
-        currency: home.currency if amount in sent else current[currency]
+        currency: home.currency if amount in changes else current[currency]
         for amount, currency in terms.CURRENCY_OF.items()
     }
-    stays = "default_commission_value" not in sent and current["fee_currency"] is not None
+    is_unchanged = "default_commission_value" not in changes and current["fee_currency"] is not None
     is_fee = terms.has_unit_fee(model=merged[_MODEL], type=merged["default_commission_type"])
-    columns["fee_currency"] = (current["fee_currency"] if stays else home.currency) if is_fee else None
+    columns["fee_currency"] = (current["fee_currency"] if is_unchanged else home.currency) if is_fee else None
     return columns
 
 
-def _measured(current: Mapping[str, Any], merged: Mapping[str, Any], home: ceilings.Home) -> dict[str, Any]:
-    """Check the terms that are limited at today's rates, as far as they change, and return what they come to.
+def _check_changed_terms(current: Mapping[str, Any], merged: Mapping[str, Any], home: ceilings.Home) -> dict[str, Any]:
+    """Check the changed terms against their limits at today's rates, and return their columns.
 
-    What stays in a former home currency while the model changes is held to the limits without a rate.
+    A term that stays in a former home currency while the model changes is checked without a rate.
     """
     model = merged[_MODEL]
 
     def is_new(*columns: str) -> bool:
         return any(merged[column] != current[column] for column in (_MODEL, *columns))
 
-    def standard(column: str) -> ceilings.Home:
+    def home_of(column: str) -> ceilings.Home:
         own = merged[column]
         return home if own in (None, home.currency) else ceilings.Home(currency=own, per_usd=None)
 
@@ -113,18 +112,18 @@ def _measured(current: Mapping[str, Any], merged: Mapping[str, Any], home: ceili
             model=model,
             type=merged["default_commission_type"],
             value=merged["default_commission_value"],
-            home=standard("fee_currency"),
+            home=home_of("fee_currency"),
             prefix="default",
         )
     if is_new("budget_cents", "budget_currency"):
-        terms.check_budget(merged["budget_cents"], standard("budget_currency"))
-    settled = {}
+        terms.check_budget(merged["budget_cents"], home_of("budget_currency"))
+    columns = {}
     if is_new("lead_bounty_cents", "lead_bounty_currency"):
-        settled["lead_bounty_cents"] = terms.lead_bounty(
-            merged["lead_bounty_cents"], model, standard("lead_bounty_currency")
+        columns["lead_bounty_cents"] = terms.lead_bounty(
+            merged["lead_bounty_cents"], model, home_of("lead_bounty_currency")
         )
     if is_new("click_reward_cents", "click_reward_currency"):
-        settled["click_reward_cents"] = terms.click_reward(
-            merged["click_reward_cents"], model, standard("click_reward_currency")
+        columns["click_reward_cents"] = terms.click_reward(
+            merged["click_reward_cents"], model, home_of("click_reward_currency")
         )
-    return settled
+    return columns

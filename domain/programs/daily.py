@@ -1,4 +1,4 @@
-"""The numbers of days and of channel tags, put together from what each kind of row says of them."""
+"""The numbers of days and of channel tags, summed over the kinds of rows that they come from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ from datetime import date, timedelta
 
 @dataclass(frozen=True, slots=True)
 class NumbersPart:
-    """A part of the numbers of one day or channel tag: `key`. `currency` None: nothing of it is money.
+    """A part of the numbers of one day or channel tag (`key`). `currency` None: it contains no money.
 
-    `commission_cents` is what its conversions still earn, overrides with them, which are not counted as sales.
+    `commission_cents` is what its conversions still earn, with overrides, which do not count as sales.
     """
 
     key: str | None
@@ -31,26 +31,26 @@ class KeyedNumbers:
     commission_cents: dict[str, int] = field(default_factory=dict)
 
 
-def by_day(parts: Iterable[NumbersPart], *, first: date, last: date) -> list[KeyedNumbers]:
-    """Return every day from `first` to `last`, those with nothing too."""
+def sum_by_day(parts: Iterable[NumbersPart], *, first: date, last: date) -> list[KeyedNumbers]:
+    """Return every day from `first` to `last`, including empty ones."""
     days = [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
-    found = _summed(parts)
-    return [found.get(day) or KeyedNumbers(day) for day in days]
+    sums = _sum_by_key(parts)
+    return [sums.get(day) or KeyedNumbers(day) for day in days]
 
 
-def by_channel(parts: Iterable[NumbersPart], *, most: int) -> list[KeyedNumbers]:
-    """Return up to `most` channel tags, those with the most sales, leads and clicks first."""
-    found = _summed(parts).values()
-    return sorted(found, key=lambda one: (-one.sales, -one.leads, -one.clicks, one.key or ""))[:most]
+def sum_by_channel(parts: Iterable[NumbersPart], *, limit: int) -> list[KeyedNumbers]:
+    """Return up to `limit` channel tags, those with the most sales, leads and clicks first."""
+    sums = _sum_by_key(parts).values()
+    return sorted(sums, key=lambda tag: (-tag.sales, -tag.leads, -tag.clicks, tag.key or ""))[:limit]
 
 
-def _summed(parts: Iterable[NumbersPart]) -> Mapping[str | None, KeyedNumbers]:
-    found: dict[str | None, KeyedNumbers] = {}
+def _sum_by_key(parts: Iterable[NumbersPart]) -> Mapping[str | None, KeyedNumbers]:
+    sums: dict[str | None, KeyedNumbers] = {}
     for part in parts:
-        one = found.setdefault(part.key, KeyedNumbers(part.key))
-        one.clicks += part.clicks
-        one.leads += part.leads
-        one.sales += part.sales
+        total = sums.setdefault(part.key, KeyedNumbers(part.key))
+        total.clicks += part.clicks
+        total.leads += part.leads
+        total.sales += part.sales
         if part.currency is not None:
-            one.commission_cents[part.currency] = one.commission_cents.get(part.currency, 0) + part.commission_cents
-    return found
+            total.commission_cents[part.currency] = total.commission_cents.get(part.currency, 0) + part.commission_cents
+    return sums

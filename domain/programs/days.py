@@ -1,50 +1,50 @@
-"""Days in UTC that somebody asks about, first and last included."""
+"""Requested ranges of days in UTC, including the first and the last."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 DEFAULT_DAYS = 30
-MOST_DAYS = 366
+MAX_DAYS = 366
 
 _DAY = timedelta(days=1)
 
 
 class DayRange(NamedTuple):
-    """Some days in a row; `last` is one of them."""
+    """Consecutive days; `last` is included."""
 
     first: date
     last: date
 
     @property
     def since(self) -> datetime:
-        """When the first one begins."""
+        """The start of the first day."""
         return datetime.combine(self.first, time(), UTC)
 
     @property
     def until(self) -> datetime:
-        """When the last one ends: no moment of it."""
+        """The end of the last day, exclusive."""
         return datetime.combine(self.last, time(), UTC) + _DAY
 
     def each(self) -> Iterator[date]:
-        """Yield the days in their order."""
-        return (self.first + _DAY * number for number in range(self._number))
+        """Yield the days in order."""
+        return (self.first + _DAY * offset for offset in range(self._count))
 
     @property
-    def _number(self) -> int:
+    def _count(self) -> int:
         return (self.last - self.first).days + 1
 
 
-def asked(first: date | None, last: date | None, *, today: date, most: int = MOST_DAYS) -> DayRange | None:
-    """Return the days that were asked for: up to today, and thirty of them, unless said otherwise.
+def parse_range(first: date | None, last: date | None, *, today: date, limit: int = MAX_DAYS) -> DayRange | None:
+    """Return the requested range: by default thirty days up to today.
 
-    None: the last one comes before the first, or they are more than `most`, or beyond the end of time.
+    None: the last day is before the first, or there are more than `limit` days, or dates outside the calendar.
     """
     until = last or today
     if until == date.max:
         return None
     try:
-        found = DayRange(first or until - _DAY * (DEFAULT_DAYS - 1), until)
+        days = DayRange(first or until - _DAY * (DEFAULT_DAYS - 1), until)
     except OverflowError:
         return None
-    return found if 0 <= (found.last - found.first).days < most else None
+    return days if 0 <= (days.last - days.first).days < limit else None

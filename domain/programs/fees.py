@@ -1,4 +1,4 @@
-"""What a program would have paid for a click or a lead.
+"""The fee of a program for a click or a lead.
 
 Source: core spec, fraud summary (estimatedNotBilledCents) and "Program" (Cpc and Cpl primaries, rewards).
 """
@@ -20,7 +20,7 @@ class Fee:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeTerms:
-    """What of a program's terms pays clicks and leads. The value is a fee in major units where it has a currency."""
+    """The terms of a program that pay clicks and leads. The value is a fee in major units if it has a currency."""
 
     model: str
     value: Decimal
@@ -30,16 +30,16 @@ class FeeTerms:
 
 
 def per_click(terms: FeeTerms) -> Fee | None:
-    """Return what one click pays by the program's own terms, None where clicks pay nothing."""
-    return _primary(terms, CommissionModel.Cpc) or terms.click_reward
+    """Return the fee for one click by the program's own terms, None where clicks pay nothing."""
+    return _primary_fee(terms, CommissionModel.Cpc) or terms.click_reward
 
 
 def per_lead(terms: FeeTerms) -> Fee | None:
-    """Return what one lead pays by the program's own terms, None where leads pay nothing."""
-    return _primary(terms, CommissionModel.Cpl) or terms.lead_bounty
+    """Return the fee for one lead by the program's own terms, None where leads pay nothing."""
+    return _primary_fee(terms, CommissionModel.Cpl) or terms.lead_bounty
 
 
-def _primary(terms: FeeTerms, model: CommissionModel) -> Fee | None:
+def _primary_fee(terms: FeeTerms, model: CommissionModel) -> Fee | None:
     if terms.model != model or terms.fee_currency is None:
         return None
     return Fee(money.major_to_minor(major=terms.value, currency=terms.fee_currency), terms.fee_currency)

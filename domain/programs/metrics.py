@@ -1,6 +1,6 @@
-"""Metrics of a range of days: what they are grouped by, and how the parts that were summed become rows.
+"""Metrics of a range of days: their groups, and how summed parts become rows.
 
-A sale counts on the day on which it occurred, and so does what it gave back later: the numbers of a day may still fall.
+A sale counts on the day on which it occurred, and so do its later refunds: the numbers of a day may still decrease.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,17 @@ from enum import StrEnum
 from domain.programs.days import DayRange
 from domain.programs.numbers import Money, Part, total
 
-#: Two years; a day each is as many rows as there are of time.
-MOST_DAYS = 731
+#: Two years; one row per day is the largest result by time.
+MAX_DAYS = 731
 #: Rows of affiliates, those with the most revenue first.
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 #: Days and entries of a leaderboard.
-MOST_BOARD_DAYS = 366
-MOST_ENTRIES = 100
+MAX_BOARD_DAYS = 366
+MAX_ENTRIES = 100
 
 
 class MetricsGroup(StrEnum):
-    """What a row of metrics is of."""
+    """The grouping of metrics, one row per value."""
 
     day = "day"
     week = "week"
@@ -32,7 +32,7 @@ class MetricsGroup(StrEnum):
 
 
 class BoardMetric(StrEnum):
-    """What a leaderboard ranks by; revenue is less what was refunded."""
+    """The ranking of a leaderboard; revenue is net of refunds."""
 
     clicks = "clicks"
     leads = "leads"
@@ -48,9 +48,9 @@ class BoardMetric(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValuedSum:
-    """A sum: what could be valued in home-currency minor units, and native minor units of what could not.
+    """A sum: its valued part in home-currency minor units, and the part without a rate in native minor units.
 
-    None: nothing of it.
+    None: there is no such part.
     """
 
     home_cents: int | None
@@ -59,9 +59,9 @@ class ValuedSum:
 
 @dataclass(frozen=True, slots=True)
 class MetricsPart:
-    """What rows of one key and currency come to; `currency` None: visits, of which nothing is money.
+    """The sums of one key and currency; `currency` None: visits, which contain no money.
 
-    `is_total`: of all keys together. `name` is that of a program or an affiliate.
+    `is_total`: the sums of all keys. `name` is that of a program or an affiliate.
     """
 
     is_total: bool
@@ -80,10 +80,10 @@ class MetricsPart:
 
 @dataclass(frozen=True, slots=True)
 class MetricsRow:
-    """The metrics of one key. `refunds` are sales that gave something back.
+    """The metrics of one key. `refunds` is the number of sales with refunds.
 
-    `revenue` is what was sold and not denied, `refunded` what of it was given back since. `commission` is what is still
-    earned of everything, shares of recruiters with it, which are `override`.
+    `revenue` is that of all sales that were not denied, `refunded` the part refunded since. `commission` is all that is
+    still earned, including the shares of recruiters, which are `override`.
     """
 
     key: str | None
@@ -100,14 +100,14 @@ class MetricsRow:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Rows of a range, and what all of it comes to."""
+    """The rows of a range, and their totals."""
 
     rows: Sequence[MetricsRow]
     totals: MetricsRow
 
 
-def gathered(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGroup) -> Metrics:
-    """Return the rows: of time every one of the range in order, of others those with anything, most revenue first."""
+def build_metrics(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGroup) -> Metrics:
+    """Return the rows: by time all of the range in order, else those with any numbers, most revenue first."""
     sums: list[MetricsPart] = []
     by_key: dict[str | None, list[MetricsPart]] = {}
     for part in parts:
@@ -115,19 +115,19 @@ def gathered(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGroup) 
             sums.append(part)
         else:
             by_key.setdefault(part.key, []).append(part)
-    beginnings = _beginnings(days, group)
-    if beginnings is None:
-        rows = sorted((_row(key, found) for key, found in by_key.items()), key=_most_first)
+    time_keys = _list_time_keys(days, group)
+    if time_keys is None:
+        rows = sorted((_to_row(key, key_parts) for key, key_parts in by_key.items()), key=_rank)
     else:
-        rows = [_row(key, by_key.get(key, ())) for key in beginnings]
-    return Metrics(rows, _row(None, sums))
+        rows = [_to_row(key, by_key.get(key, ())) for key in time_keys]
+    return Metrics(rows, _to_row(None, sums))
 
 
-def _most_first(row: MetricsRow) -> tuple[int, int, int, str]:
+def _rank(row: MetricsRow) -> tuple[int, int, int, str]:
     return -row.revenue.home_cents, -row.commission.home_cents, -row.clicks, row.key or ""
 
 
-def _row(key: str | None, parts: Sequence[MetricsPart]) -> MetricsRow:
+def _to_row(key: str | None, parts: Sequence[MetricsPart]) -> MetricsRow:
     return MetricsRow(
         key=key,
         name=parts[0].name if parts else None,
@@ -135,24 +135,24 @@ def _row(key: str | None, parts: Sequence[MetricsPart]) -> MetricsRow:
         leads=sum(part.leads for part in parts),
         sales=sum(part.sales for part in parts),
         refunds=sum(part.refunds for part in parts),
-        **{name: _money(parts, name) for name in ("revenue", "refunded", "commission", "override")},
+        **{name: _sum_money(parts, name) for name in ("revenue", "refunded", "commission", "override")},
     )
 
 
-def _money(parts: Iterable[MetricsPart], name: str) -> Money:
+def _sum_money(parts: Iterable[MetricsPart], name: str) -> Money:
     sums: Iterable[tuple[str, ValuedSum]] = (
         (part.currency, getattr(part, name)) for part in parts if part.currency is not None
     )
-    return total(Part(currency, found.home_cents, found.held_cents) for currency, found in sums)
+    return total(Part(currency, valued.home_cents, valued.held_cents) for currency, valued in sums)
 
 
-def _beginnings(days: DayRange, group: MetricsGroup) -> Iterable[str] | None:
-    """Return the first day of each bucket of time, which is its key; weeks begin on Monday. None: not by time."""
-    first_of = {MetricsGroup.day: _same, MetricsGroup.week: _monday, MetricsGroup.month: _first_of_month}.get(group)
+def _list_time_keys(days: DayRange, group: MetricsGroup) -> Iterable[str] | None:
+    """Return the keys of the time buckets, their first days; weeks start on Monday. None: not grouped by time."""
+    first_of = {MetricsGroup.day: _itself, MetricsGroup.week: _monday, MetricsGroup.month: _first_of_month}.get(group)
     return None if first_of is None else dict.fromkeys(first_of(day).isoformat() for day in days.each())
 
 
-def _same(day: date) -> date:
+def _itself(day: date) -> date:
     return day
 
 
@@ -166,9 +166,9 @@ def _first_of_month(day: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """A place on a leaderboard; who is equal has the same rank. `value` is a count, or home-currency minor units.
+    """An entry of a leaderboard; equal entries have the same rank. `value` is a count, or home-currency minor units.
 
-    `held` is what had no rate, in native minor units by currency; None: nothing.
+    `held` is the part without a rate, in native minor units by currency; None: nothing.
     """
 
     rank: int

@@ -1,4 +1,4 @@
-"""Adds up a program's numbers: money per bucket in the home currency, and what is left of a budget.
+"""Sums of a program's money in the home currency, and the remainder of a budget.
 
 Source: core spec, "Campaigns (programs)": statistics and budget status.
 """
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some money: what it is in home-currency minor units, and how much of it (native minor units) had no rate.
+    """A part of a sum: the valued part in home-currency minor units, and the part without a rate in native minor units.
 
-    Either is None when there is nothing of it, and less than 0 when it is to be taken off the rest.
+    Either is None when that part is missing, and negative when it is subtracted from the rest.
     """
 
     currency: str
@@ -21,27 +21,27 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """A total in home-currency minor units; what was held out of it by currency, None when nothing was."""
+    """A total in home-currency minor units; `held` is the part without a rate by currency, None without one."""
 
     home_cents: int
     held: Mapping[str, int] | None
 
 
 def total(parts: Iterable[Part]) -> Money:
-    """Return the sum of what could be valued, beside the native sums of what could not."""
-    home, held = 0, dict[str, int]()
+    """Return the sum of the valued parts, with the native sums of the others."""
+    home, unvalued = 0, dict[str, int]()
     for part in parts:
         home += part.home_cents or 0
         if part.held_cents is not None:
-            held[part.currency] = held.get(part.currency, 0) + part.held_cents
-    return Money(home, {currency: cents for currency, cents in held.items() if cents} or None)
+            unvalued[part.currency] = unvalued.get(part.currency, 0) + part.held_cents
+    return Money(home, {currency: cents for currency, cents in unvalued.items() if cents} or None)
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a program may spend on clicks and leads, in home-currency minor units. Without a budget there is no limit.
+    """A program's budget for clicks and leads, in home-currency minor units. Without a budget there is no limit.
 
-    `is_unconvertible`: there is a budget, in a former home currency, and no rate to say what it is in this one.
+    `is_unconvertible`: the budget is in a former home currency, without a rate into this one.
     """
 
     budget_cents: int | None
@@ -51,7 +51,7 @@ class Budget:
 
     @property
     def remaining_cents(self) -> int | None:
-        """What is left, never below 0; None when that cannot be said."""
+        """The remaining budget, never below 0; None when it is unknown."""
         return None if self.budget_cents is None else max(self.budget_cents - self.spent.home_cents, 0)
 
     @property
@@ -61,5 +61,5 @@ class Budget:
 
     @property
     def held_signal(self) -> int:
-        """A sum across currencies: not an amount of anything, only a sign that something was held out."""
+        """A sum across currencies: not an amount, only a signal that something has no rate."""
         return sum((self.spent.held or {}).values())

@@ -1,4 +1,4 @@
-"""What one click or lead pays its affiliate, and how many such payments a budget holds.
+"""The reward of one click or lead, and how many rewards a budget allows.
 
 Source: core spec, "Program" (fees, rewards and bounty, budgetCents); precedence as in `commission`.
 """
@@ -23,7 +23,7 @@ _PRIMARY: Mapping[Kind, CommissionModel] = {"click": CommissionModel.Cpc, "lead"
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A rate of one level with its currency; both texts are None where the level is silent."""
+    """A rate of one level with its currency; type and currency are None where the level has no rate."""
 
     type: str | None
     value: Decimal | None
@@ -32,7 +32,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardTerms:
-    """All that a click or lead of one affiliate is paid by. `flat` is the bounty or reward beside another primary.
+    """The terms that pay a click or lead of one affiliate. `flat` is the bounty or reward next to another primary.
 
     `tiers`, `revenue_cents`, `home_currency` and `per_usd` are as in `commission.RateFacts`.
     """
@@ -50,7 +50,7 @@ class RewardTerms:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """A fee, the same in major units, and the level that it comes from: affiliate, group, tier or program."""
+    """A fee, its value in major units, and the level that it comes from: affiliate, group, tier or program."""
 
     fee: Fee
     value: Decimal
@@ -58,18 +58,18 @@ class Reward:
 
 
 def is_primary(model: str, kind: Kind) -> bool:
-    """Say whether clicks, or leads, are what a program of this model pays for in the first place."""
+    """Return whether clicks, or leads, are the primary of a program with this model."""
     return model == _PRIMARY[kind]
 
 
 def reward(terms: RewardTerms, kind: Kind) -> Reward | None:
-    """Return what one click or lead pays; None where the program does not pay for any.
+    """Return the reward of one click or lead; None where the program does not pay for them.
 
-    A partner's own rate counts where it is a fee, on a primary of this kind alone. An explicit 0 is a fee.
-    Raises ValueError for a currency that isn't supported.
+    A partner's own rate counts only if it is a fee and the primary is of this kind. An explicit 0 is a fee.
+    Raises ValueError for an unsupported currency.
     """
     if not is_primary(terms.model, kind):
-        return _flat(terms.flat) if terms.flat is not None else None
+        return _to_reward(terms.flat) if terms.flat is not None else None
     if terms.program.type != CommissionType.Fixed or terms.program.value is None:
         return None
     facts = _facts(terms, terms.program.value)
@@ -80,7 +80,7 @@ def reward(terms: RewardTerms, kind: Kind) -> Reward | None:
     return Reward(Fee(money.major_to_minor(major=rate.value, currency=currency), currency), rate.value, rate.source)
 
 
-def _flat(fee: Fee) -> Reward:
+def _to_reward(fee: Fee) -> Reward:
     return Reward(fee, Decimal(fee.cents).scaleb(-currencies.exponent(fee.currency)), "program")
 
 
@@ -101,51 +101,51 @@ def _facts(terms: RewardTerms, value: Decimal) -> commission.RateFacts:
 
 
 def _fee_of(level: Level) -> Decimal | None:
-    # There is nothing of a click or lead to take a percentage of: such a level is silent.
+    # A click or lead has no amount to take a percentage of: such a level does not count.
     return level.value if level.type == CommissionType.Fixed and level.currency is not None else None
 
 
 def _currency(terms: RewardTerms, facts: commission.RateFacts, rate: commission.CommissionRate) -> str | None:
     if rate.source == "tier":
-        tier = commission.reached_tier(facts)
+        tier = commission.find_reached_tier(facts)
         return tier.currency if tier else None
     levels = {"affiliate": terms.custom, "group": terms.group, "program": terms.program}
     return levels[rate.source].currency
 
 
-class Purse:
-    """What a program's budget has left for clicks and leads, while its lock is held. Exact in every currency.
+class BudgetReserve:
+    """The rest of a program's budget for clicks and leads while its lock is held. Exact in every currency.
 
-    Of one transaction: what it sets aside must be written before the lock is let go.
+    It belongs to one transaction: reserved fees must be written before the lock is released.
     """
 
     def __init__(self, *, budget: Fee | None, spent: Mapping[str, int], per_usd: Mapping[str, Decimal]) -> None:
-        """Take the budget (None: no limit), what was spent of it by currency, and the newest rates there are."""
+        """Take the budget (None: no limit), the sums spent of it by currency, and the newest rates."""
         self._budget = budget
         self._per_usd = per_usd
-        self._left = None if budget is None else _left(budget, spent, per_usd)
+        self._remaining = None if budget is None else _compute_remaining(budget, spent, per_usd)
 
-    def affordable(self, fee: Fee, wanted: int) -> int:
-        """Return how many of `wanted` fees fit into what is left, and set those aside.
+    def reserve(self, fee: Fee, number: int) -> int:
+        """Return how many of `number` fees fit into the rest, and reserve those.
 
-        All without a budget, and all of a fee of 0, which spends nothing. None while a rate is missing that says what
-        the fee or something spent is in the budget's currency.
+        All without a budget, and all of a fee of 0, which spends nothing. None of them while a rate from the fee's or a
+        spent currency into the budget's is missing.
         """
         if self._budget is None or fee.cents == 0:
-            return wanted
-        price = _in(self._budget.currency, fee, self._per_usd)
-        if self._left is None or price is None:
+            return number
+        price = _convert(self._budget.currency, fee, self._per_usd)
+        if self._remaining is None or price is None:
             return 0
-        number = max(0, min(wanted, floor(self._left / price)))
-        self._left -= number * price
-        return number
+        count = max(0, min(number, floor(self._remaining / price)))
+        self._remaining -= count * price
+        return count
 
 
-def _left(budget: Fee, spent: Mapping[str, int], per_usd: Mapping[str, Decimal]) -> Fraction | None:
-    costs = [_in(budget.currency, Fee(cents, currency), per_usd) for currency, cents in spent.items() if cents]
-    known = [cost for cost in costs if cost is not None]
-    return budget.cents - sum(known, Fraction(0)) if len(known) == len(costs) else None
+def _compute_remaining(budget: Fee, spent: Mapping[str, int], per_usd: Mapping[str, Decimal]) -> Fraction | None:
+    costs = [_convert(budget.currency, Fee(cents, currency), per_usd) for currency, cents in spent.items() if cents]
+    convertible = [cost for cost in costs if cost is not None]
+    return budget.cents - sum(convertible, Fraction(0)) if len(convertible) == len(costs) else None
 
 
-def _in(currency: str, fee: Fee, per_usd: Mapping[str, Decimal]) -> Fraction | None:
-    return fx.exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency=currency, per_usd=per_usd)
+def _convert(currency: str, fee: Fee, per_usd: Mapping[str, Decimal]) -> Fraction | None:
+    return fx.convert_exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency=currency, per_usd=per_usd)

@@ -1,4 +1,4 @@
-"""A charge for a deal as the processor lists it, and what it means where the books do not have it."""
+"""Charges for deals on the processor's list that are missing in the books."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from uuid import UUID
 
 
 class ChargeProblem(StrEnum):
-    """Why a charge is not in the books."""
+    """Why a charge is missing in the books."""
 
     deal_unknown = "deal_unknown"
     deal_not_funded = "deal_not_funded"
 
 
-#: What each means and what to do about it, for operators.
+#: The meaning of each problem and what to do about it, for operators.
 ADVICE: Mapping[ChargeProblem, str] = {
-    ChargeProblem.deal_unknown: "its deal is not here: give the charge back at the processor, or keep it where the work"
-    " was done and paid, as the brand says",
+    ChargeProblem.deal_unknown: "its deal is not here: refund the charge at the processor, or keep it if the brand"
+    " says that the work was done and paid",
     ChargeProblem.deal_not_funded: "its deal is here and not funded: after the release its Owner funds it again, which"
-    " finds this charge and takes no other; if the deal is off, give the charge back at the processor",
+    " finds this charge and makes no other; if the deal is off, refund the charge at the processor",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ListedCharge:
-    """A charge for a deal on the processor's list. `amount_cents` are minor units, less what was given back."""
+    """A charge for a deal on the processor's list. `amount_cents` are minor units, net of refunds."""
 
     reference: str
     deal_id: UUID
@@ -36,7 +36,7 @@ class ListedCharge:
 
 @dataclass(frozen=True, slots=True)
 class UnknownCharge:
-    """A charge that the books do not have."""
+    """A charge that is missing in the books."""
 
     reference: str
     deal_id: UUID

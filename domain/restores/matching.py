@@ -1,8 +1,8 @@
-"""Decides what a transfer on a rail's list is here: known, of a payout that is known, forgotten, or unclear.
+"""Matches a transfer on a rail's list with the books: known, of a known payout, forgotten, or unclear.
 
-Ids decide first, as they were sent with the transfer. Without an affiliate's id the account decides, where exactly one
-affiliate of the organization is paid to it. What was paid before the restore was known when it was made, so a transfer
-of then that is not known is no forgotten one.
+A forgotten transfer is one that the restored database has lost. Ids that were sent with the transfer decide first.
+Without an affiliate's id the account decides, if exactly one affiliate of the organization is paid to it. The restored
+books contain everything from before the restore point, so an unknown transfer from before it is not a forgotten one.
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from domain.payouts import natives
-from domain.payouts.natives import NativeSum
+from domain.payouts import native_sums
+from domain.payouts.native_sums import NativeSum
 from domain.payouts.states import PayoutStatus
-from domain.payouts.transfers import BY_HAND
-from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, read_key
+from domain.payouts.transfers import MANUAL
+from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 
-#: The failure code of a payout that was let go of because a forgotten payment is netted first.
+#: The failure code of a payout that was released because a forgotten payment is netted first.
 NETTED = "paid_before_restore"
 
 _USD = "USD"
@@ -25,7 +25,7 @@ _USD = "USD"
 
 @dataclass(frozen=True, slots=True)
 class KnownPayout:
-    """The payout that a transfer names, as it is here. `is_listed`: it was listed to be paid by hand."""
+    """The payout that a transfer names, in its current state. `is_listed`: it was exported to be paid manually."""
 
     id: UUID
     organization_id: UUID
@@ -40,7 +40,7 @@ class KnownPayout:
 
 
 class MilestoneReadiness(StrEnum):
-    """How a milestone that a transfer names can be paid: now, later, or not at all, for another payout pays it."""
+    """When a milestone that a transfer names can be paid: now, later, or never because another payout pays it."""
 
     ready = "ready"
     too_early = "too_early"
@@ -49,13 +49,11 @@ class MilestoneReadiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MatchingFacts:
-    """What is known here about a transfer. `payout` is the one that it names, or that was paid under its reference.
+    """The facts of the books about a transfer. `payout` is the one that it names, or that was paid under its reference.
 
-    `has_affiliate`: the affiliate that it names exists in the organization.
-
-    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account. `milestone` is how
-    the one that it names can be paid; None: it is not here. `has_unpaid_milestones`: those that it may have paid have
-    deals that are not paid.
+    `has_affiliate`: the affiliate that it names exists in the organization. `paid_to_account` are the affiliates of the
+    organization that are paid to the transfer's account. `milestone` is the readiness of the one that it names; None:
+    it does not exist. `has_unpaid_milestones`: the affiliates that it may have paid have unpaid milestones.
     """
 
     payout: KnownPayout | None
@@ -68,7 +66,7 @@ class MatchingFacts:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What to do with a transfer. Booked has affiliate and sums."""
+    """The decision about a transfer. Booked has an affiliate and sums."""
 
     outcome: TransferOutcome
     problem: Problem | None = None
@@ -77,13 +75,13 @@ class Match:
 
 
 def match(transfer: RailTransfer, facts: MatchingFacts, *, since: datetime) -> Match:
-    """Return what a transfer is here; `since` is the earliest time at which a forgotten one can have been made."""
+    """Return the decision about a transfer; `since` is the earliest time of a forgotten one."""
     payout = facts.payout
     if transfer.state == TransferState.returned:
         is_paid_by_it = payout is not None and _is_paid_by(payout, transfer)
-        return _open(Problem.known_came_back) if is_paid_by_it else Match(TransferOutcome.MovedNothing)
+        return _to_undecided(Problem.known_came_back) if is_paid_by_it else Match(TransferOutcome.MovedNothing)
     if transfer.returned_cents:
-        return _open(Problem.partly_returned)
+        return _to_undecided(Problem.partly_returned)
     if payout is not None and not _was_netted(payout):
         return _match_known(transfer, payout)
     return _match_forgotten(transfer, facts, since)
@@ -95,47 +93,47 @@ def _was_netted(payout: KnownPayout) -> bool:
 
 def _match_known(transfer: RailTransfer, payout: KnownPayout) -> Match:
     if transfer.organization_id not in (None, payout.organization_id):
-        return _open(Problem.organization_differs)
-    if transfer.payout_id not in (None, payout.id):  # known by its reference alone
-        return _open(Problem.paid_twice)
-    if transfer.method == BY_HAND:
-        return _match_by_hand(transfer, payout)
-    key = read_key(transfer.key)
+        return _to_undecided(Problem.organization_differs)
+    if transfer.payout_id not in (None, payout.id):  # it was found by its reference alone
+        return _to_undecided(Problem.paid_twice)
+    if transfer.method == MANUAL:
+        return _match_manual(transfer, payout)
+    key = parse_key(transfer.key)
     number = key[1] if key else payout.attempt
     if payout.status == PayoutStatus.Paid:
-        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _open(Problem.paid_twice)
+        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _to_undecided(Problem.paid_twice)
     if payout.is_voided:
-        return _open(Problem.payout_voided)
+        return _to_undecided(Problem.payout_voided)
     if not _is_amount_of(transfer, payout):
-        return _open(Problem.amount_differs)
+        return _to_undecided(Problem.amount_differs)
     if payout.status == PayoutStatus.Processing and number == payout.attempt:
         return Match(TransferOutcome.Known)
     if payout.is_listed:
-        return _open(Problem.paid_twice)
+        return _to_undecided(Problem.paid_twice)
     is_over = number < payout.attempt or (payout.status == PayoutStatus.Failed and number == payout.attempt)
-    return _open(Problem.held_as_failed) if is_over else Match(TransferOutcome.Resumed)
+    return _to_undecided(Problem.held_as_failed) if is_over else Match(TransferOutcome.Resumed)
 
 
-def _match_by_hand(transfer: RailTransfer, payout: KnownPayout) -> Match:
+def _match_manual(transfer: RailTransfer, payout: KnownPayout) -> Match:
     if payout.status == PayoutStatus.Paid:
-        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _open(Problem.paid_twice)
+        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _to_undecided(Problem.paid_twice)
     if payout.is_voided:
-        return _open(Problem.payout_voided)
+        return _to_undecided(Problem.payout_voided)
     if payout.status == PayoutStatus.Processing:
-        return _open(Problem.payout_processing)
+        return _to_undecided(Problem.payout_processing)
     if transfer.state == TransferState.in_flight:
-        return _open(Problem.in_flight)
-    return Match(TransferOutcome.Resumed) if _is_amount_of(transfer, payout) else _open(Problem.amount_differs)
+        return _to_undecided(Problem.in_flight)
+    return Match(TransferOutcome.Resumed) if _is_amount_of(transfer, payout) else _to_undecided(Problem.amount_differs)
 
 
 def _is_paid_by(payout: KnownPayout, transfer: RailTransfer) -> bool:
-    """Return whether a transfer is the one that has paid a payout. By hand a brand may pay in any currency."""
+    """Return whether a transfer has paid a payout. A manual payment can be in any currency."""
     if payout.status != PayoutStatus.Paid or payout.method != transfer.method:
         return False
-    if transfer.method == BY_HAND:
-        is_named = payout.external_transaction_id == transfer.reference
-        return is_named and (transfer.currency != _USD or _is_amount_of(transfer, payout))
-    key = read_key(transfer.key)
+    if transfer.method == MANUAL:
+        has_reference = payout.external_transaction_id == transfer.reference
+        return has_reference and (transfer.currency != _USD or _is_amount_of(transfer, payout))
+    key = parse_key(transfer.key)
     return (key is None or key[1] == payout.attempt) and _is_amount_of(transfer, payout)
 
 
@@ -145,23 +143,23 @@ def _is_amount_of(transfer: RailTransfer, payout: KnownPayout) -> bool:
 
 def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts, since: datetime) -> Match:
     if not facts.has_organization:
-        return _open(Problem.unknown_organization)
+        return _to_undecided(Problem.unknown_organization)
     if transfer.made_at < since:
-        return _open(Problem.before_restore)
+        return _to_undecided(Problem.before_restore)
     if transfer.currency != _USD:
-        return _open(Problem.not_in_usd)
+        return _to_undecided(Problem.not_in_usd)
     if transfer.milestone_id is not None:
         return _match_milestone(facts.milestone)
-    affiliate_id = _affiliate(transfer, facts)
+    affiliate_id = _find_affiliate(transfer, facts)
     if isinstance(affiliate_id, Problem):
-        return _open(affiliate_id)
+        return _to_undecided(affiliate_id)
     if transfer.state == TransferState.in_flight:
-        return _open(Problem.in_flight)
+        return _to_undecided(Problem.in_flight)
     if transfer.natives is not None:
         return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=transfer.natives)
     if facts.has_unpaid_milestones:
-        return _open(Problem.milestone_unclear)
-    sums = natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
+        return _to_undecided(Problem.milestone_unclear)
+    sums = native_sums.usd_sums(transfer.amount_cents, on=transfer.made_at.date())
     return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums)
 
 
@@ -172,11 +170,11 @@ def _match_milestone(milestone: MilestoneReadiness | None) -> Match:
         case MilestoneReadiness.too_early:
             return Match(TransferOutcome.Waiting)
         case MilestoneReadiness.taken:
-            return _open(Problem.milestone_paid)
-    return _open(Problem.unknown_milestone)
+            return _to_undecided(Problem.milestone_paid)
+    return _to_undecided(Problem.unknown_milestone)
 
 
-def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:
+def _find_affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:
     if transfer.affiliate_id is not None:
         return transfer.affiliate_id if facts.has_affiliate else Problem.unknown_affiliate
     if len(facts.paid_to_account) == 1:
@@ -184,5 +182,5 @@ def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:
     return Problem.several_affiliates if facts.paid_to_account else Problem.unknown_affiliate
 
 
-def _open(problem: Problem) -> Match:
+def _to_undecided(problem: Problem) -> Match:
     return Match(TransferOutcome.Undecided, problem)

@@ -1,4 +1,4 @@
-"""A transfer as its rail lists it, and what a reconcile made of it."""
+"""A transfer on a rail's list, and the outcome of its reconciliation."""
 
 import re
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from domain.payouts.natives import NativeSum
-from domain.payouts.transfers import BY_HAND, REFERENCES, Method
+from domain.payouts.native_sums import NativeSum
+from domain.payouts.transfers import MANUAL, REFERENCES, Method
 
 _KEY = re.compile(r"payout:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9][0-9]{0,8})")
 
 
 class TransferState(StrEnum):
-    """What the rail says of a transfer: the money has left, is on its way, or is not with the affiliate."""
+    """The rail's state of a transfer: the money was paid, is on its way, or was returned."""
 
     paid = "paid"
     in_flight = "in_flight"
@@ -22,12 +22,12 @@ class TransferState(StrEnum):
 
 
 class TransferOutcome(StrEnum):
-    """What a reconcile made of a transfer.
+    """The outcome of a transfer's reconciliation.
 
-    Known: the books have it. Resumed: its payout is here and was marked as paid, or its rail is asked about it again.
-    Booked: its payout was forgotten and is booked as paid. MovedNothing: there is nothing to book. Undecided: an
-    operator has to decide. Waiting: it paid a milestone that is not to be paid yet here, and counts when it is.
-    LeftOut: an operator decided that it stays as it is.
+    Known: the books have it. Resumed: its payout exists and was marked as paid, or its rail is queried again. Booked:
+    its payout was lost and is booked as paid. MovedNothing: there is nothing to book. Undecided: an operator must
+    decide. Waiting: it paid a milestone that is not due yet here, and counts when it is. LeftOut: an operator accepted
+    it as it is.
     """
 
     Known = "Known"
@@ -40,7 +40,7 @@ class TransferOutcome(StrEnum):
 
 
 class Problem(StrEnum):
-    """Why a transfer can't be booked without an operator."""
+    """Why a transfer cannot be booked without an operator."""
 
     unknown_organization = "unknown_organization"
     unknown_affiliate = "unknown_affiliate"
@@ -65,18 +65,18 @@ class Problem(StrEnum):
     booking_undone = "booking_undone"
 
 
-#: What each problem means and what to do about it, for operators.
+#: The meaning of each problem and what to do about it, for operators.
 ADVICE: Mapping[Problem, str] = {
     Problem.unknown_organization: "no organization here is known to have paid it; assign it, or accept it if none has",
     Problem.unknown_affiliate: "its affiliate does not exist here; add them again, then assign it to them",
     Problem.several_affiliates: "several affiliates are paid to that account; assign it to one of them",
     Problem.not_in_usd: "it is not in US dollars; assign it with its amount in US cents",
     Problem.in_flight: "its rail has not settled it; reconcile again later, or assign it as if it were paid",
-    Problem.amount_differs: "its payout here is of another amount; assign it, which lets go of that payout",
+    Problem.amount_differs: "its payout here has another amount; assign it, which releases that payout",
     Problem.organization_differs: "its payout here is another organization's; find out whose it is, then assign it",
     Problem.paid_twice: "its payout is Paid here with another payment or amount; assign it to net it, or accept it",
     Problem.payout_voided: "its payout was voided here; assign it to have it netted with what is due again",
-    Problem.held_as_failed: "its payout here has failed under that key; assign it, which lets go of that payout",
+    Problem.held_as_failed: "its payout here has failed under that key; assign it, which releases that payout",
     Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first, then"
     " reconcile again",
     Problem.before_restore: "it was made before MOMENT, and these books do not have it: if the books end before the"
@@ -88,14 +88,14 @@ ADVICE: Mapping[Problem, str] = {
     Problem.milestone_differs: "its milestone is worth another amount here; settle the difference with the brand"
     " and the affiliate, then accept it, and have the deal settled rather than approved: an approval pays the whole"
     " milestone",
-    Problem.milestone_unclear: "nothing says whether it paid commissions or a milestone that is unpaid here; assign"
+    Problem.milestone_unclear: "it is unclear whether it paid commissions or a milestone that is unpaid here; assign"
     " it if it paid commissions, else reconcile with a list that has its milestone_id (--list METHOD=FILE)",
-    Problem.partly_returned: "a part of it came back; assign it with --usd-cents for what the affiliate has kept"
+    Problem.partly_returned: "a part of it came back; assign it with --usd-cents of what the affiliate has kept"
     " (undo the booking first if there is one)",
-    Problem.came_back: "it was booked as paid and came back; undo the booking, and what it paid is due again",
-    Problem.known_came_back: "its payout is Paid here and the money came back; have the Owner add a bonus of what"
-    " it paid to the affiliate, which the next run pays, then accept it",
-    Problem.booked_otherwise: "it was booked with another amount than is listed now; accept it if the booking is"
+    Problem.came_back: "it was booked as paid and came back; undo the booking, then the amount is due again",
+    Problem.known_came_back: "its payout is Paid here and the money came back; have the Owner add a bonus of the"
+    " same amount to the affiliate, which the next run pays, then accept it",
+    Problem.booked_otherwise: "it was booked with an amount other than the listed one; accept it if the booking is"
     " right, else undo it, reconcile again and assign it",
     Problem.booking_undone: "its booking was undone; assign it to whom it has paid, or accept it if it paid no one",
 }
@@ -105,9 +105,9 @@ ADVICE: Mapping[Problem, str] = {
 class RailTransfer:
     """A transfer on a rail's list, or in a file. `amount_cents` are minor units of `currency`.
 
-    `reference` is the rail's own name of it. The ids are those that were sent with it, None where the rail has none.
-    `returned_cents` came back of it while the rest stayed.
-    `account` does not show in the object's text, so that no log holds it by accident.
+    `reference` is the rail's own id of it. The other ids were sent with it, None where the rail has none.
+    `returned_cents` is the part that came back while the rest stayed. The repr hides `account`, so that no log contains
+    it by accident.
     """
 
     method: str
@@ -127,13 +127,13 @@ class RailTransfer:
     returned_cents: int = 0
 
 
-def references_of(method: str, reference: str) -> dict[str, str]:
-    """Return the references of a payout that a method has paid, by their names on the wire."""
-    names = ("externalTransactionId",) if method == BY_HAND else REFERENCES[Method(method)]
+def name_references(method: str, reference: str) -> dict[str, str]:
+    """Return the references of a payout paid by a method, by their names in the API."""
+    names = ("externalTransactionId",) if method == MANUAL else REFERENCES[Method(method)]
     return dict.fromkeys(names, reference)
 
 
-def read_key(key: str | None) -> tuple[UUID, int] | None:
-    """Return the payout and the number of the attempt that a key names; None for what is no key of ours."""
+def parse_key(key: str | None) -> tuple[UUID, int] | None:
+    """Return the payout and the number of the attempt in a key; None for any other text."""
     parts = _KEY.fullmatch(key or "")
     return (UUID(parts[1]), int(parts[2])) if parts else None

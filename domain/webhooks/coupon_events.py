@@ -1,4 +1,4 @@
-"""The data of the events of coupons, field by field.
+"""The JSON form of the events of coupons.
 
 Source: tracking spec, section 6 "Events", campaign_coupon.* and affiliate_coupon.*.
 """
@@ -12,7 +12,7 @@ from domain.webhooks.events import timestamp, without_nulls
 
 
 class ToldCoupon(Protocol):
-    """What events tell of a family of codes."""
+    """The fields of a campaign coupon in events."""
 
     @property
     def id(self) -> UUID: ...
@@ -43,7 +43,7 @@ class ToldCoupon(Protocol):
 
 
 class ToldCode(Protocol):
-    """What events tell of a code."""
+    """The fields of a code in events."""
 
     @property
     def id(self) -> UUID: ...
@@ -64,7 +64,7 @@ class ToldCode(Protocol):
 
 
 def campaign_created(coupon: ToldCoupon, *, granted: int) -> dict[str, object]:
-    """Return the data of campaign_coupon.created. The currency is of AmountOff alone, in whose minor units it is."""
+    """Return the data of campaign_coupon.created. Only AmountOff has a currency, in whose minor units the value is."""
     return without_nulls(
         {
             **campaign_deleted(coupon),
@@ -81,7 +81,7 @@ def campaign_created(coupon: ToldCoupon, *, granted: int) -> dict[str, object]:
 
 
 def campaign_updated(coupon: ToldCoupon, *, granted: int) -> dict[str, object]:
-    """Return the data of campaign_coupon.updated; what a coupon takes off never changes and is not told."""
+    """Return the data of campaign_coupon.updated; the discount never changes and is left out."""
     return {
         **campaign_deleted(coupon),
         "name": coupon.name,
@@ -94,7 +94,7 @@ def campaign_updated(coupon: ToldCoupon, *, granted: int) -> dict[str, object]:
 
 
 def campaign_deactivated(coupon: ToldCoupon) -> dict[str, object]:
-    """Return the data of campaign_coupon.deactivated: a coupon that is archived, with how many codes ended with it."""
+    """Return the data of campaign_coupon.deactivated: an archived coupon, with the number of codes revoked with it."""
     assert coupon.archived_at is not None
     return {
         **campaign_deleted(coupon),
@@ -109,13 +109,13 @@ def campaign_deleted(coupon: ToldCoupon) -> dict[str, object]:
 
 
 def code_created(code: ToldCode) -> dict[str, object]:
-    """Return the data of affiliate_coupon.created; its source is told of self-minted codes alone."""
+    """Return the data of affiliate_coupon.created; only self-minted codes have a source."""
     source = code.origin if code.origin == CodeOrigin.SelfMinted else None
     return without_nulls({**_code(code), "createdAt": timestamp(code.created_at), "source": source})
 
 
 def code_deactivated(code: ToldCode) -> dict[str, object]:
-    """Return the data of affiliate_coupon.deactivated: a code that the brand took back."""
+    """Return the data of affiliate_coupon.deactivated: a code that the brand revoked."""
     assert code.revoked_at is not None
     return without_nulls({**_code(code), "revokedAt": timestamp(code.revoked_at)})
 

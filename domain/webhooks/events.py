@@ -1,8 +1,8 @@
-"""Names the webhook events and gives them their wire shape.
+"""The types of webhook events and their JSON form.
 
 Source: tracking spec, section 6 "Events", and "Webhook delivery" (the envelope; fields whose value is null are
-omitted). Payouts are in `domain.payouts.events`, the second step of an
-application in `domain.programs.application_events`, signing is in `signing`, retries are in `delivery`.
+omitted). Payouts are in `domain.payouts.events`, the second step of an application in
+`domain.programs.application_events`, signing is in `signing`, retries are in `delivery`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from uuid import UUID
 
 from domain.webhooks import samples
 
-#: Every event type that can be subscribed to, in the order of the spec's table.
+#: Every event type with a subscription, in the order of the spec's table.
 TYPES: tuple[str, ...] = (
     "conversion.created",
     "conversion.refunded",
@@ -65,9 +65,9 @@ def event_id(uuid: UUID) -> str:
 
 
 def unknown_types(events: Iterable[str]) -> list[str]:
-    """Return the names, in their order, that can't be subscribed to; empty when all can.
+    """Return the names, in order, that are not event types.
 
-    `*` stands for everything and is known; a prefix wildcard such as `campaign_coupon.*` is not.
+    `*` means all types and is valid; a prefix wildcard such as `campaign_coupon.*` is not.
     Source: tracking spec, section 6 "Events".
     """
     return [event for event in events if event != _EVERYTHING and event not in TYPES]
@@ -91,7 +91,7 @@ def conversion_created(
 ) -> dict[str, object]:
     """Return the data of a conversion.created event.
 
-    Units: minor units. The parent is set on override rows only; what is None is left out.
+    Units: minor units. The parent is set on override rows only; None values are left out.
     Source: tracking spec, section 6, conversion.created.
     """
     return without_nulls(
@@ -130,7 +130,7 @@ def conversion_refunded(
     """Return the data of a conversion.refunded event.
 
     Units: minor units; the refunded and reversed amounts are this event's own, the cumulative one is the lifetime
-    total. `refunded_at` is the moment of this refund (aware), partial or not.
+    total. `refunded_at` is the time of this refund (aware), partial or not.
     Source: tracking spec, section 6, conversion.refunded.
     """
     return without_nulls(
@@ -167,7 +167,7 @@ def conversion_reviewed(
     """Return the data of a conversion.denied, .validated or .invalidated event.
 
     Units: minor units; `commission_cents` is net of reversals.
-    Source: tracking spec, section 6 (the shape is not shown there).
+    Source: tracking spec, section 6 (without an example).
     """
     return without_nulls(
         {
@@ -202,10 +202,10 @@ def conversion_adjusted(
     attribution_method: str | None = None,
     parent_affiliate_conversion_id: UUID | None = None,
 ) -> dict[str, object]:
-    """Return the data of a conversion.adjusted event: its amounts before and after; the status mostly stays as it is.
+    """Return the data of a conversion.adjusted event: its amounts before and after; the status rarely changes.
 
     Units: minor units; amounts are net of refunds, commissions net of reversals.
-    Source: tracking spec, section 6 (the shape is not shown there).
+    Source: tracking spec, section 6 (without an example).
     """
     return without_nulls(
         {
@@ -239,7 +239,7 @@ def affiliate_created(
 ) -> dict[str, object]:
     """Return the data of an affiliate.created event.
 
-    `application_answers` maps form field keys to answers, None when there was no form. `source` is public_apply on
+    `application_answers` maps form field keys to answers, None without a form. `source` is public_apply on
     storefront applications and None otherwise.
     Source: tracking spec, section 6, affiliate.created.
     """
@@ -269,9 +269,8 @@ def affiliate_approved(
 ) -> dict[str, object]:
     """Return the data of an affiliate.approved event.
 
-    `application_answers` are those on file at approval. `autoApproved` is there, and true, only when approved on
-    arrival.
-    Source: tracking spec, section 6, affiliate.approved.
+    `application_answers` are those stored at approval. `autoApproved` is present, and true, only if approved on
+    arrival. Source: tracking spec, section 6, affiliate.approved.
     """
     return without_nulls(
         {
@@ -287,7 +286,7 @@ def affiliate_approved(
 
 
 def sample(type: str) -> dict[str, object]:
-    """Return sample data of one of the nine trigger events, or of the generic `test` event; the caller may change it.
+    """Return a copy of the sample data of one of the nine trigger events, or of the generic `test` event.
 
     Raises ValueError for every other type.
     Source: tracking spec, "Retry semantics", the Test action.
@@ -305,7 +304,7 @@ def envelope(
     organization_id: UUID,
     data: Mapping[str, object],
 ) -> dict[str, object]:
-    """Return the JSON object that a webhook carries: id, type, createdAt, organizationId, data.
+    """Return the JSON object of a webhook: id, type, createdAt, organizationId, data.
 
     Raises ValueError for a time without a zone.
     Source: tracking spec, "Webhook delivery".
@@ -319,11 +318,11 @@ def envelope(
     }
 
 
-def timestamp(moment: datetime) -> str:
-    """Return a moment as events write it: UTC with milliseconds. Raises ValueError for a time without a zone."""
-    if moment.tzinfo is None:
+def timestamp(at: datetime) -> str:
+    """Return a time in the form of events: UTC with milliseconds. Raises ValueError for a time without a zone."""
+    if at.tzinfo is None:
         raise ValueError("an event's time needs a time zone")
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def _optional_id(uuid: UUID | None) -> str | None:
@@ -331,5 +330,5 @@ def _optional_id(uuid: UUID | None) -> str | None:
 
 
 def without_nulls(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields that have a value: an event leaves the others out."""
+    """Return the fields with a value: events leave the others out."""
     return {name: value for name, value in fields.items() if value is not None}

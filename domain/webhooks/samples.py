@@ -1,8 +1,8 @@
-"""Holds one realistic `data` object for each event.
+"""One realistic `data` object for each event.
 
-SAMPLES are those that the Test action can send, and the generic one; OTHERS stand in the description alone.
+SAMPLES are those that the Test action can send, and the generic one; OTHERS are only in the API's description.
 
-Source: tracking spec, section 6 "Events". Only data: `events.sample` hands out copies.
+Source: tracking spec, section 6 "Events". `events.sample` returns copies.
 """
 
 from collections.abc import Mapping
@@ -81,7 +81,8 @@ SAMPLES: Mapping[str, Mapping[str, object]] = MappingProxyType(
             "currency": "USD",
             "method": "ProcessorConnect",
             "paidAt": "2026-06-03T08:00:12.000Z",
-            # A real one has that of its rail alone; here all stand, so that each can be chosen beforehand.
+            # A real payout has only the references of its rail; the sample has all, so that each can be mapped in
+            # advance.
             "processorTransferId": "tr_sample_5512",
             "walletBatchId": "batch_sample_5512",
             "walletTransactionId": "wtx_sample_5512",
@@ -141,7 +142,7 @@ _COUPON_OF_AFFILIATE: Mapping[str, object] = {
     "code": "ROBIN15",
 }
 
-#: Event type to sample data, of the types that no Test sends.
+#: Event type to sample data, for the types without a Test action.
 OTHERS: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
         "conversion.approved": {"conversionId": _CONVERSION},

@@ -1,8 +1,8 @@
-"""Signs outbound webhooks and verifies signed inbound requests.
+"""Signatures of outbound webhooks and of signed inbound requests.
 
 Source: tracking spec, section 5 "Authentication" (inbound, tag `sig`) and section 6 "Delivery headers" (outbound, tag
-`v1`). Both are HMAC-SHA256 over the unix seconds, a dot and the raw body bytes. Refusing a replay of a valid
-signature is the caller's.
+`v1`). Both are HMAC-SHA256 over the unix seconds, a dot and the raw body bytes. The caller must refuse a replay of a
+valid signature.
 """
 
 import re
@@ -12,15 +12,15 @@ from hashlib import sha256
 from hmac import compare_digest
 from hmac import new as new_hmac
 
-#: How far a signature's time may lie from the server's, either side, in seconds. Source: tracking spec, "Limits".
+#: The maximum difference of a signature's time from the server's, in seconds. Source: tracking spec, "Limits".
 TOLERANCE_S = 300
 
-# Twelve digits hold every second until the year 33658 and keep the number small.
+# Twelve digits cover every second until the year 33658 and limit the size of the number.
 _INBOUND = re.compile(r"t=([0-9]{1,12}),sig=([0-9a-f]{64})")
 
 
 class Fault(StrEnum):
-    """What is wrong with an inbound signature. For our own log: the sender is told nothing."""
+    """Why an inbound signature is invalid. Only for our own log: the sender does not learn it."""
 
     Missing = "signature_missing"
     Malformed = "signature_malformed"
@@ -32,8 +32,8 @@ class Fault(StrEnum):
 class InboundSignature:
     """A well-formed inbound signature header: unix seconds and the 32 bytes of the digest.
 
-    Two spellings of one signature are equal here, so a memory of used signatures keys on these fields and not on the
-    header's text.
+    Two spellings of one signature are equal here, so a store of used signatures must use these fields as its key, not
+    the header's text.
     """
 
     timestamp_s: int
@@ -41,7 +41,7 @@ class InboundSignature:
 
 
 def sign(*, secret: bytes, timestamp_s: int, body: bytes) -> str:
-    """Return the 64 lower-case hex characters that sign a raw body at a unix second.
+    """Return the signature of a raw body at a unix second: 64 lower-case hex characters.
 
     Source: tracking spec, section 5 "Authentication", item 2.
     """
@@ -49,7 +49,7 @@ def sign(*, secret: bytes, timestamp_s: int, body: bytes) -> str:
 
 
 def parse_inbound(header: str) -> InboundSignature | None:
-    """Return what `t=<unix-seconds>,sig=<hex>` carries, or None when the header is anything else.
+    """Return the parts of a header `t=<unix-seconds>,sig=<hex>`, None for any other text.
 
     Strict: one t of 1 to 12 ASCII digits, then one sig of 64 lower-case hex characters, no white space.
     Source: tracking spec, section 5 "Authentication", items 2 and 4.
@@ -70,7 +70,7 @@ def verify_inbound(*, header: str, secret: bytes, body: bytes, now_s: int) -> bo
 
 
 def inbound_fault(*, header: str, secret: bytes, body: bytes, now_s: int) -> Fault | None:
-    """Return the first check that a header fails, None when it signs these body bytes. Units as in `verify_inbound`."""
+    """Return the first check that a header fails, None if it signs these body bytes. Units as in `verify_inbound`."""
     signature = parse_inbound(header)
     if signature is None:
         return Fault.Malformed if header else Fault.Missing

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from domain.conversions.review import Reached
+from domain.conversions.review import AppliedRefund
 from models.db import db
 from models.table import Rows
 
@@ -49,7 +49,7 @@ def stage_late_reversal(*, organization_id: UUID, refund_id: UUID, conversion_id
     db.stage(_LATE_REVERSAL, (cents, organization_id, refund_id, conversion_id))
 
 
-_REACHED_ROWS = Rows(Reached)
+_REACHED_ROWS = Rows(AppliedRefund)
 _REACHED = """
 select r.id, r.cumulative_cents, r.is_full, r.is_restoration, v.commission_cents + v.late_cents from refund r
 join reversal v on v.organization_id = r.organization_id and v.refund_id = r.id and v.conversion_id = %s
@@ -57,7 +57,7 @@ where r.organization_id = %s and r.conversion_id = %s order by r.place
 """
 
 
-def list_reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[Reached]:
+def list_reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[AppliedRefund]:
     """Return the refunds of a parent that reached a row (its own or its override's), in order of acceptance."""
     return _REACHED_ROWS.all(_REACHED, (conversion_id, organization_id, parent_id))
 

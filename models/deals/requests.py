@@ -120,9 +120,9 @@ def stage_books(request: FundingRequest, books: str) -> None:
 _NO_BOOKS = "update deal_request set books = null where organization_id = %s and id = %s and asked = %s"
 
 
-def stage_no_books(request: FundingRequest, *, asked: int) -> None:
-    """Stage that no account contains a request, unless it was sent more than `asked` times meanwhile."""
-    db.stage(_NO_BOOKS, (request.organization_id, request.id, asked))
+def stage_no_books(request: FundingRequest, *, request_count: int) -> None:
+    """Stage that no account contains a request, unless it was sent more than `request_count` times meanwhile."""
+    db.stage(_NO_BOOKS, (request.organization_id, request.id, request_count))
 
 
 _ANSWER = """

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from domain.host_proofs.standing import ProofRecord
+from domain.host_proofs.validity import ProofRecord
 from models.db import db
 from models.host_proofs.holders import ORGANIZATION_COLUMNS, PROGRAM_COLUMNS, HostHolder
 from models.table import Rows, columns

@@ -17,7 +17,7 @@ UNDONE = "Undone"
 class ImportJob:
     """The result of an import: rows by outcome, and how often each reason rejected one.
 
-    `warnings` as `domain.imports.words.stored_warnings` returns them; `source` is the service of origin.
+    `warnings` as `domain.imports.verdicts.serialize_warnings` returns them; `source` is the service of origin.
     """
 
     id: UUID

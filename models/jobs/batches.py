@@ -73,7 +73,7 @@ def lock(
     counted: if the transaction fails, they are as due as before.
     Budget: 1 round trip.
     """
-    params = {"id": job_id, "attempt": attempt, "most": job.together, "alone": list(alone)}
+    params = {"id": job_id, "attempt": attempt, "most": job.batch_size, "alone": list(alone)}
     rows = db.run(_LOCK, params | {"idle_timeout_s": idle_timeout_s})
     if not rows:
         return None

@@ -1,1 +1,1 @@
-"""Payout runs, payouts and their lines; candidates, accounts, what rails said, what a sandbox would have moved."""
+"""Payout runs, payouts and their lines; candidates, accounts, attempts, rail events and the sandbox rail."""

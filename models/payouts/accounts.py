@@ -1,4 +1,4 @@
-"""Where people want to be paid: said by themselves for every tenant, by an operator or an import for one."""
+"""Payout accounts: chosen by the person for every tenant, or by an operator or an import for one."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class OwnAccount:
-    """What a person said; both None: nothing, or nothing any more."""
+    """The payout account that a person chose; both None: none chosen, or no longer."""
 
     account: PayoutAccount | None
     changed_at: datetime | None
@@ -27,15 +27,15 @@ _own = Rows(OwnAccount)
 
 
 def find(account_id: UUID) -> OwnAccount:
-    """Return where a person wants to be paid."""
-    (found,) = _own.all(_FIND, (account_id,))
-    return found
+    """Return a person's own payout account."""
+    (own,) = _own.all(_FIND, (account_id,))
+    return own
 
 
 def lock(account_id: UUID) -> OwnAccount:
-    """Return where a person wants to be paid, locked until the transaction ends."""
-    (found,) = _own.all(_LOCK, (account_id,))
-    return found
+    """Return a person's own payout account, locked until the transaction ends."""
+    (own,) = _own.all(_LOCK, (account_id,))
+    return own
 
 
 _SET_OWN = """
@@ -44,7 +44,7 @@ update affiliate_account set payout_method = %s, payout_destination = %s, payout
 
 
 def stage_own(account_id: UUID, account: PayoutAccount | None, *, at: datetime) -> None:
-    """Stage where a person wants to be paid from now on; None: they say nothing any more."""
+    """Stage a person's own payout account; None removes it."""
     db.stage(
         _SET_OWN, (account and account.method, account and account.destination, at if account else None, account_id)
     )
@@ -54,13 +54,13 @@ _AFFILIATES = "select organization_id, id from affiliate where account_id = %s o
 
 
 def any_org_list_affiliates(account_id: UUID) -> list[tuple[UUID, UUID]]:
-    """Return organization and id of every affiliate that a person is; deleted affiliates are still paid."""
+    """Return organization and id of every affiliate of a person; deleted affiliates are still paid."""
     return [(organization_id, affiliate_id) for organization_id, affiliate_id in db.run(_AFFILIATES, (account_id,))]
 
 
 @dataclass(frozen=True, slots=True)
 class AffiliateAccounts:
-    """Everything that was said of where one affiliate is to be paid."""
+    """All payout accounts set for one affiliate."""
 
     organization_id: UUID
     own: PayoutAccount | None
@@ -78,12 +78,12 @@ _affiliate_accounts = Rows(AffiliateAccounts)
 
 
 def find_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> AffiliateAccounts | None:
-    """Return what was said of an affiliate. Budget: 1 statement."""
+    """Return the accounts of an affiliate. Budget: 1 statement."""
     return _affiliate_accounts.first(_FIND_OF_AFFILIATE, (organization_id, affiliate_id))
 
 
 def any_org_lock_of_affiliate(affiliate_id: UUID) -> AffiliateAccounts | None:
-    """Return what was said of an affiliate, who is locked until the transaction ends."""
+    """Return the accounts of an affiliate, who is locked until the transaction ends."""
     return _affiliate_accounts.first(_LOCK_OF_AFFILIATE, (affiliate_id,))
 
 
@@ -93,7 +93,7 @@ _SET_OPERATORS = (
 
 
 def stage_operators(*, organization_id: UUID, affiliate_id: UUID, account: PayoutAccount | None) -> None:
-    """Stage what the operator says of an affiliate; None: nothing any more."""
+    """Stage the operator's account for an affiliate; None removes it."""
     db.stage(
         _SET_OPERATORS, (account and account.method, account and account.destination, organization_id, affiliate_id)
     )

@@ -1,4 +1,4 @@
-"""Payouts and runs of all organizations, as an operator looks at them. Nothing here changes a row."""
+"""Payouts and runs of all organizations, for the operator. Read-only."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class AdminRun:
-    """A run with what its payouts come to now, in US cents. `confirmed_by` None: an automatic cadence."""
+    """A run with the current sum of its payouts, in US cents. `confirmed_by` None: an automatic cadence."""
 
     id: UUID
     organization_id: UUID
@@ -42,7 +42,7 @@ class AdminPayout:
 
 @dataclass(frozen=True, slots=True)
 class AdminAttempt:
-    """One attempt: what the rail was asked and what it said. `age` is by the database's clock."""
+    """One attempt: the request to the rail and its response. `age` is by the database's clock."""
 
     number: int
     key: str
@@ -72,7 +72,7 @@ _runs = Rows(AdminRun)
 
 
 def any_org_list_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[AdminRun]:
-    """Return runs, newest first; `only_waiting`: those that an operator is to review."""
+    """Return runs, newest first; `only_waiting`: those that wait for an operator's review."""
     with allowing_table_scans():
         return _runs.all(_RUNS, {"org": organization_id, "waiting": only_waiting, "limit": limit})
 
@@ -89,22 +89,22 @@ _payouts = Rows(AdminPayout)
 def any_org_list_payouts(
     *, organization_id: UUID | None, run_id: UUID | None, status: str | None, limit: int
 ) -> list[AdminPayout]:
-    """Return payouts, newest first; None leaves a column alone."""
+    """Return payouts, newest first; None does not filter."""
     with allowing_table_scans():
         return _payouts.all(_PAYOUTS, {"org": organization_id, "run": run_id, "status": status, "limit": limit})
 
 
 def any_org_find_organization_of_run(run_id: UUID) -> UUID | None:
-    """Return whose run this is."""
+    """Return the organization of a run."""
     row = db.row("select organization_id from payout_run where id = %s", (run_id,))
     return row[0] if row else None
 
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulPayout:
-    """A payout of which nobody knows whether it was paid: its present attempt, and how often its rail was asked.
+    """A payout that may or may not have been paid, with its current attempt and how often its rail answered.
 
-    `contradicted` where we hold that it was not paid and its rail says that it was. US cents.
+    `contradicted`: our records say that it was not paid and its rail says that it was. US cents.
     """
 
     id: UUID
@@ -133,7 +133,7 @@ _OPEN_ATTEMPT = {
     "detail": "a.detail",
     "contradicted": _CONTRADICTED,
 }
-# What was asked a quarter of an hour ago and is not answered is worth a look; most answers come within seconds.
+# An attempt without a response for a quarter of an hour deserves attention; most responses arrive within seconds.
 _DOUBTFUL = f"""
 select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from payout_attempt a
 join payout p on p.organization_id = a.organization_id and p.id = a.payout_id and p.attempt = a.number
@@ -152,7 +152,7 @@ _doubtful = Rows(DoubtfulPayout)
 
 
 def any_org_list_doubtful(*, limit: int) -> list[DoubtfulPayout]:
-    """Return payouts whose rail has not answered for a while or contradicts us, those asked longest ago first."""
+    """Return payouts whose rail has not answered for a while or contradicts our records, oldest attempt first."""
     with allowing_table_scans():
         return _doubtful.all(_DOUBTFUL, (limit,))
 
@@ -165,5 +165,5 @@ _attempts = Rows(AdminAttempt)
 
 
 def list_attempts(*, organization_id: UUID, payout_id: UUID) -> list[AdminAttempt]:
-    """Return what rails were asked for a payout, the first attempt first."""
+    """Return the attempts of a payout, oldest first."""
     return _attempts.all(_ATTEMPTS, (organization_id, payout_id))

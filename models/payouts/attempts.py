@@ -1,4 +1,4 @@
-"""The attempts of payouts: what a rail was asked under which key, and what it said."""
+"""Attempts of payouts: the request to a rail under a key, and the rail's response."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class PayoutAttempt:
-    """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
+    """One attempt: its number, its state, how often the rail answered (`asked`), and its age.
 
-    `books` are those that may hold the payment; None: the rail refused our credentials, so nothing was paid. `labels`
-    were sent with it, None by a release that knew none.
+    `books` is the rail account that may contain the payment; None: the rail refused our credentials, so nothing was
+    paid. `labels` were sent with it, None by a release that had none.
 
-    The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
+    The age is by the database's clock: a worker's clock may be wrong, and resending depends on the age.
     """
 
     number: int
@@ -45,7 +45,7 @@ from unnest(%(payouts)s::uuid[], %(keys)s::text[], %(books)s::text[], %(labels)s
 join payout p on p.id = intent.id
 where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[])
 """)
-# What is still an intent has no answer, and nobody but who wrote it down has set out to ask for it.
+# An attempt that is still an intent has no response, and only the process that wrote it may have sent it.
 _WITHDRAWN = """
 with withdrawn as (
   delete from payout_attempt a using payout p
@@ -59,20 +59,20 @@ from withdrawn where organization_id = %(org)s and id = withdrawn.payout_id
 
 
 def stage_intents(intents: Sequence[tuple[Payout, str, str, Mapping[str, str]]]) -> None:
-    """Stage that rails are about to be asked for locked payouts of one organization: each with key, books and labels.
+    """Stage that locked payouts of one organization are about to be sent to rails, each with key, books and labels.
 
     The key of an attempt is written once. One statement for any number.
     """
     payouts, keys, books, labels = zip(*intents, strict=True)
-    of = {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]}
-    texts = [orjson.dumps(one).decode() for one in labels]
-    db.stage(_INTENT, of | {"keys": list(keys), "books": list(books), "labels": texts})
+    ids = {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]}
+    texts = [orjson.dumps(payout_labels).decode() for payout_labels in labels]
+    db.stage(_INTENT, ids | {"keys": list(keys), "books": list(books), "labels": texts})
 
 
 def stage_withdrawal(payouts: Sequence[Payout]) -> None:
-    """Stage that who wrote down the attempts of locked payouts of one organization has asked no rail for them.
+    """Stage that the process that wrote the attempts of one organization's locked payouts sent none of them.
 
-    They are still to begin, and the payouts Pending. One that somebody else has set out to ask for stays as it is.
+    The attempts are unsent again, and the payouts Pending. An attempt that another process took over stays unchanged.
     """
     db.stage(_WITHDRAWN, {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]})
 
@@ -84,9 +84,9 @@ where organization_id = %s and payout_id = %s and number = %s and state = 'inten
 
 
 def stage_in_doubt(payout: Payout) -> None:
-    """Stage that somebody else is about to ask for the present attempt of a locked payout than who wrote it down.
+    """Stage that another process than the one that wrote a locked payout's current attempt is about to send it.
 
-    Whether that one has asked the rail is not known, and is not for it to withdraw any more.
+    Whether the first process has sent it is unknown, and it may no longer withdraw the attempt.
     """
     db.stage(_IN_DOUBT, _key_of(payout))
 
@@ -100,7 +100,7 @@ where p.organization_id = %s and p.id = %s and p.attempt = %s and p.status = 'Pr
 
 
 def is_unchanged(payout: Payout, *, request_count: int, is_intent: bool) -> bool:
-    """Say whether a payout waits for this attempt, of which nobody has said or asked anything since it was read."""
+    """Return whether a payout waits for this attempt, and the attempt did not change since it was read."""
     return bool(db.run(_UNTOUCHED, (*_key_of(payout), request_count, is_intent)))
 
 
@@ -111,7 +111,7 @@ values (%s, %s, %s, %s, %s, %s, %s, %s)
 
 
 def stage_possible(payout: Payout, *, key: str, at: datetime) -> None:
-    """Stage that a rail may have been asked at a moment of which the database was restored."""
+    """Stage that a rail may have been asked during the time that a restore of the database lost."""
     db.stage(_POSSIBLE, (*_key_of(payout), key, payout.method, payout.destination, payout.amount_cents, at))
 
 
@@ -119,7 +119,7 @@ _BOOKS = "update payout_attempt set books = %s where organization_id = %s and pa
 
 
 def stage_books(payout: Payout, books: str) -> None:
-    """Stage which books may hold the present attempt from now on."""
+    """Stage which account may contain the current attempt from now on."""
     db.stage(_BOOKS, (books, *_key_of(payout)))
 
 
@@ -130,7 +130,7 @@ where organization_id = %s and payout_id = %s and number = %s and asked = %s
 
 
 def stage_no_books(payout: Payout, *, request_count: int) -> None:
-    """Stage that no books hold the present attempt, unless it was asked for more than `asked` times meanwhile."""
+    """Stage that no account contains the current attempt, unless the rail answered more than `request_count` times."""
     db.stage(_NO_BOOKS, (*_key_of(payout), request_count))
 
 
@@ -142,7 +142,7 @@ _attempts = Rows(PayoutAttempt)
 
 
 def find_current(payout: Payout) -> PayoutAttempt | None:
-    """Return the payout's present attempt, None when no rail was asked yet."""
+    """Return the payout's current attempt, None if no rail was asked yet."""
     return _attempts.first(_FIND, _key_of(payout))
 
 
@@ -156,14 +156,14 @@ where payout_attempt.organization_id = %s and payout_attempt.payout_id = any(%s)
 
 
 def stage_answer(payouts: Sequence[Payout], *, state: AttemptState, detail: str | None, at: datetime) -> None:
-    """Stage what rails said of locked payouts of one organization: their present attempts were asked once more."""
-    of = (payouts[0].organization_id, [payout.id for payout in payouts])
-    db.stage(_ANSWER, (state, detail, at, *of))
+    """Stage the rails' responses to the current attempts of one organization's locked payouts, and count them."""
+    ids = (payouts[0].organization_id, [payout.id for payout in payouts])
+    db.stage(_ANSWER, (state, detail, at, *ids))
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptOwner:
-    """Whose attempt a key is, and by which method it was sent."""
+    """The attempt with a key: its organization, payout, number and method."""
 
     organization_id: UUID
     payout_id: UUID
@@ -176,7 +176,7 @@ _owners = Rows(AttemptOwner)
 
 
 def any_org_find_owner(key: str) -> AttemptOwner | None:
-    """Return whose attempt a key is, for a rail that knows the key alone."""
+    """Return the attempt with a key, for a rail event that contains only the key."""
     return _owners.first(_OWNER, (key,))
 
 

@@ -1,8 +1,7 @@
-"""What is due to be paid, read by previews and claimed by runs.
+"""Conversions that are due to be paid, read by previews and claimed by runs.
 
-Due is a conversion that earned (Approved, or Pending, past its hold and without need of an approval) more than was paid
-for it, and one for which more was paid than it earned since (a debt). What stands in an open line of a payout is
-neither.
+A conversion is due if it earned (Approved, or Pending, past its hold and without need of an approval) more than was
+paid for it, or if more was paid than it now earns (a debt). A conversion in an open line of a payout is not due.
 Source: core spec, "Payouts"; a conversion's payability never depends on a job having run.
 """
 
@@ -54,9 +53,9 @@ def _due_sql(filters: RunFilters) -> str:
     return _DUE.format(which=_conditions_sql(_WHICH, filters), whose=_conditions_sql(_WHOSE, filters))
 
 
-def _conditions_sql(conditions_of: Mapping[str, str], filters: RunFilters) -> str:
-    wanted = [sql for name, sql in conditions_of.items() if getattr(filters, name) is not None]
-    return " and ".join(wanted) or "true"
+def _conditions_sql(conditions_by_name: Mapping[str, str], filters: RunFilters) -> str:
+    parts = [sql for name, sql in conditions_by_name.items() if getattr(filters, name) is not None]
+    return " and ".join(parts) or "true"
 
 
 def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[str, Any]:
@@ -72,10 +71,10 @@ def _params(organization_id: UUID, filters: RunFilters, now: datetime) -> dict[s
 
 @contextmanager
 def joining_whole_tables() -> Iterator[None]:
-    """Let the planner read whole tables, and make it look nothing up row by row.
+    """Allow the planner to scan whole tables, and forbid lookups row by row.
 
-    Many open lines may have come since the tables were analyzed, and nobody analyzes what a run has just taken down; a
-    million look-ups would be planned for none.
+    Many open lines may be newer than the tables' statistics, and a run's temporary table has none: the planner would
+    estimate no rows and plan a million lookups.
     """
     with (
         allowing_table_scans(),
@@ -93,10 +92,10 @@ def _planning_for(filters: RunFilters) -> AbstractContextManager[None]:
 
 
 class EligibleSum(NamedTuple):
-    """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
+    """The sum due to one affiliate in one currency: the conversions, and their home value by the rates of their dates.
 
-    `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them; without them
-    it is empty. `unvalued_cents` are native: what of `cents` had no rate on its day.
+    `conversion_ids_json` is a JSON array of ids, rendered by the database because there may be a million of them; empty
+    if not requested. `unvalued_cents` is the native part of `cents` without a rate on its day.
     """
 
     due: Due
@@ -106,9 +105,9 @@ class EligibleSum(NamedTuple):
     unvalued_cents: int
 
 
-# The sum of the lines that a run writes for a group of due rows, by the run's rates: 0 without one. Worth at home and
-# payout are two sums each: numerics are slow, and hardly any amount needs them. Sums that may not fit into eight bytes
-# come as texts, which are read faster than decimals.
+# The sum of the lines that a run would write for a group of due rows, by the run's rates: 0 without a rate. The home
+# value and the payout are two sums each: numerics are slow, and hardly any amount needs them. Sums that may exceed
+# eight bytes are returned as text, which is parsed faster than decimals.
 _PAYOUT_CENTS = f"""
 (coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow_sql("run")} end), 0)
   + coalesce(sum({fx_sums.wide_sql("run")}), 0))::text"""
@@ -134,9 +133,9 @@ def list_eligible(
     with_ids: bool,
     now: datetime,
 ) -> list[EligibleSum]:
-    """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date.
+    """Return the sums due to every affiliate in every currency; debts are subtracted, valued by their own dates.
 
-    `run_rates` are those that payouts would be made by. Conversions' ids take time where there are many.
+    `run_rates` are the rates that payouts would use. Reading the conversions' ids takes time if there are many.
     """
     params = {
         **_params(organization_id, filters, now),
@@ -159,7 +158,7 @@ def _run_params(run_rates: Mapping[str, RunRate]) -> dict[str, str]:
 
 
 class HoldDay(NamedTuple):
-    """What becomes due on a day (UTC, as a text) in one currency, in its minor units."""
+    """The amount that becomes due on a day (UTC, as text) in one currency, in its minor units."""
 
     day: str
     currency: str
@@ -179,7 +178,7 @@ _hold_days = Rows(HoldDay)
 
 
 def list_on_hold(*, organization_id: UUID, now: datetime) -> list[HoldDay]:
-    """Return what is not due yet, by the day on which its hold ends. Budget: 1 round trip over all that is Pending."""
+    """Return the amounts on hold, by the day on which the hold ends. Budget: 1 round trip over all Pending rows."""
     with allowing_table_scans():
         return _hold_days.all(_HELD, {"org": organization_id, "now": now})
 
@@ -197,7 +196,7 @@ select array(select currency from known where currency is not null), (
 
 
 def find_currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | None]:
-    """Return the currencies that the organization has conversions in and when the first occurred, off the indexes."""
+    """Return the currencies of the organization's conversions and when the first occurred, from the indexes."""
     ((currencies, first),) = db.run(_CURRENCIES_AND_FIRST, {"org": organization_id})
     return currencies, first
 
@@ -213,9 +212,9 @@ group by due.affiliate_id, due.currency order by due.affiliate_id, due.currency
 
 
 def claim(*, organization_id: UUID, filters: RunFilters, run_rates: Mapping[str, RunRate], now: datetime) -> list[Due]:
-    """Take down what is due, for this transaction alone, and return its sums; everything after reads only that.
+    """Write the due conversions into a table of this transaction and return the sums; all later steps read only that.
 
-    One statement reads the conversions, so that the sums and the lines are of the same moment.
+    One statement reads the conversions, so that the sums and the lines are of the same snapshot.
     """
     with _planning_for(filters):
         db.run(_CLAIM.format(due=_due_sql(filters)), _params(organization_id, filters, now))
@@ -252,10 +251,10 @@ _payees = Rows(Payee)
 
 
 def find_payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
-    """Return how affiliates can be paid, by their ids. What they say themselves goes before what the brand says.
+    """Return how affiliates can be paid, by id. Their own account goes before the operator's.
 
-    Deleted affiliates keep what they earned.
+    Deleted affiliates are still paid.
     """
     with allowing_table_scans():
-        found = _payees.all(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})
-    return {payee.affiliate_id: payee for payee in found}
+        payees = _payees.all(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})
+    return {payee.affiliate_id: payee for payee in payees}

@@ -1,4 +1,4 @@
-"""The lines of payouts: what each pays for which conversion, and what was taken back from it."""
+"""Lines of payouts: what each pays for a conversion, and what was reversed of it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,9 +16,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class PayoutLine:
-    """A line with the state of its payout. Native minor units but for the two amounts in US cents.
+    """A line with the state of its payout. Native minor units, except for the two amounts in US cents.
 
-    `was_exported`: the payout was listed to be paid by hand, so what it pays is as fixed as what a rail was sent.
+    `was_exported`: the payout was exported to be paid by hand, so its amount is as fixed as one sent to a rail.
     """
 
     id: UUID
@@ -38,7 +38,7 @@ class PayoutLine:
 
     @property
     def as_it_stands(self) -> reversal.ReversibleLine:
-        """What taking back asks about it."""
+        """The data that a reversal needs."""
         return reversal.ReversibleLine(
             native_cents=self.native_amount_cents,
             amount_cents=self.amount_cents,
@@ -67,23 +67,23 @@ _lines = Rows(PayoutLine)
 
 
 def has_any(*, organization_id: UUID, conversion_id: UUID) -> bool:
-    """Say whether any payout ever named this conversion."""
+    """Return whether any payout ever contained this conversion."""
     return bool(db.run(_HAS_ANY, (organization_id, conversion_id)))
 
 
 def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLine]:
-    """Return the lines that pay (or paid) for a locked conversion, the newest first, locked with their payouts."""
+    """Return the lines that pay (or paid) for a locked conversion, newest first, locked with their payouts."""
     return _lines.all(_LOCK_PAYING, (organization_id, conversion_id))
 
 
 def find_open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
-    """Return what the conversion's open line pays, or holds back (native minor units); 0 without one."""
+    """Return what the conversion's open line pays, or (negative) holds back, in native minor units; 0 without one."""
     row = db.row(_OPEN_CENTS, (organization_id, conversion_id))
     return int(row[0]) if row else 0
 
 
 def list_of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
-    """Return the lines of a payout in the order of their ids, those that were let go included."""
+    """Return the lines of a payout by id, including released ones."""
     return _lines.all(_OF_PAYOUT, (organization_id, payout_id))
 
 
@@ -97,7 +97,7 @@ order by id for update
 
 
 def stage_conversions_lock(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> None:
-    """Stage the lock of the conversions that payouts' open lines name, by id: before the payouts, as refunds do."""
+    """Stage the lock of the conversions in payouts' open lines, by id: before the payouts, as refunds do."""
     db.stage(_LOCK_CONVERSIONS, {"org": organization_id, "payouts": list(payout_ids)})
 
 
@@ -112,15 +112,15 @@ _CHANGE_SUM = "update payout set amount_cents = amount_cents + %s where organiza
 
 
 def stage_change(*, organization_id: UUID, line: PayoutLine, change: LineChange, at: datetime) -> None:
-    """Stage what becomes of a line, and of its payout's amount with it. A line that pays nothing more is let go."""
-    also = {
+    """Stage a change of a line, and of its payout's amount. A line that pays nothing more is released."""
+    params = {
         "reversed_at": at if change.reversed_native_cents else None,
         "is_gone": change.native_cents == 0,
         "at": at,
         "org": organization_id,
         "id": line.id,
     }
-    db.stage(_CHANGE, asdict(change) | also)
+    db.stage(_CHANGE, asdict(change) | params)
     if change.amount_cents != line.amount_cents:
         db.stage(_CHANGE_SUM, (change.amount_cents - line.amount_cents, organization_id, line.payout_id))
 
@@ -131,5 +131,5 @@ update payout_line set is_open = false, released_at = %s where organization_id =
 
 
 def stage_release(*, organization_id: UUID, payout_id: UUID, at: datetime) -> None:
-    """Stage that a payout lets go of its lines: what they paid for is due again."""
+    """Stage the release of a payout's lines: their conversions are due again."""
     db.stage(_RELEASE, (at, organization_id, payout_id))

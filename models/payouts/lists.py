@@ -1,4 +1,4 @@
-"""Payouts as the brand reads them: pages and single ones, light rows with their lines, by prepared statements."""
+"""Lists of payouts for the brand: light rows with their lines, by prepared statements."""
 
 import functools
 from collections import defaultdict
@@ -15,7 +15,7 @@ from models.table import Rows, columns
 
 
 class ListedPayout(NamedTuple):
-    """A payout as it is shown. Ids and days are texts; the lines come by a statement of their own."""
+    """A payout in a list. Ids and days are text; the lines are read by another statement."""
 
     id: str
     run_id: str
@@ -51,7 +51,7 @@ class ListedPayout(NamedTuple):
 
 
 class ListedLine(NamedTuple):
-    """A line as it is shown, with its payout and when that was made. Ids and days are texts."""
+    """A line in a list, with its payout and the payout's time. Ids and days are text."""
 
     payout_id: str
     id: str
@@ -70,7 +70,7 @@ class ListedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PayoutFilters:
-    """What a list is narrowed by; None leaves a column alone."""
+    """Filters of a list; None does not filter."""
 
     affiliate_id: UUID | None = None
     status: str | None = None
@@ -90,8 +90,8 @@ _PAYOUT = {
     "hold_until": "r.hold_until",
     "line_items": "'{}'::text[]",
 }
-# What a payout belongs to is looked up row by row, whatever the plan was made of: one for tenants with few affiliates
-# would read all that a large one has.
+# Related rows are looked up row by row, whatever statistics the plan was made from: a plan for tenants with few
+# affiliates would read all rows of a large one.
 _SELECT = f"""
 select {columns(ListedPayout, "p", **_PAYOUT)}
 from payout p cross join lateral (
@@ -114,7 +114,7 @@ _LINE = {
     "occurred_at": "c.occurred_at",
     "created_at": "p.created_at",
 }
-# A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
+# A line whose whole conversion was reversed before it was sent pays nothing and is left out.
 _SHOWN_LINES = f"""
 select {columns(ListedLine, "l", **_LINE)}
 from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
@@ -130,7 +130,7 @@ _payouts, _lines = Rows(ListedPayout), Rows(ListedLine)
 def page(
     *, organization_id: UUID, filters: PayoutFilters, after: Position | None, limit: int, with_lines: bool = True
 ) -> list[ListedPayout]:
-    """Return up to `limit` payouts, newest first, after the keyset position `after`. Ids are texts.
+    """Return up to `limit` payouts, newest first, after the keyset position `after`.
 
     Budget: 2 round trips with the lines, 1 without, for any page.
     """
@@ -142,15 +142,16 @@ def page(
         "before": before,
         "before_id": before_id,
     }
-    found = _read(organization_id, values, limit)
-    return _with_lines(organization_id, found) if with_lines else found
+    payouts = _read(organization_id, values, limit)
+    return _with_lines(organization_id, payouts) if with_lines else payouts
 
 
 def find(*, organization_id: UUID, payout_id: UUID, with_lines: bool = True) -> ListedPayout | None:
     """Return one payout of the organization, or None. Budget: 2 round trips with its lines, 1 without."""
-    found = _read(organization_id, {"payout_id": payout_id}, limit=1)
-    shown = _with_lines(organization_id, found) if with_lines else found
-    return shown[0] if shown else None
+    payouts = _read(organization_id, {"payout_id": payout_id}, limit=1)
+    if with_lines:
+        payouts = _with_lines(organization_id, payouts)
+    return payouts[0] if payouts else None
 
 
 def find_matching(
@@ -158,7 +159,7 @@ def find_matching(
 ) -> list[ListedPayout]:
     """Return up to `limit` payouts with this id and of this affiliate, newest first, without their lines.
 
-    What is None is not asked for. Budget: 1 round trip.
+    None does not filter. Budget: 1 round trip.
     """
     return _read(organization_id, {"payout_id": payout_id, "affiliate_id": affiliate_id}, limit)
 
@@ -185,6 +186,6 @@ def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[
     if not payouts:
         return []
     lines: defaultdict[str, list[ListedLine]] = defaultdict(list)
-    for line in _lines.all(_LINES, {"org": organization_id, "payouts": [UUID(one.id) for one in payouts]}):
+    for line in _lines.all(_LINES, {"org": organization_id, "payouts": [UUID(payout.id) for payout in payouts]}):
         lines[line.payout_id].append(line)
     return [payout._replace(line_items=lines[payout.id]) for payout in payouts]

@@ -1,4 +1,4 @@
-"""Payouts that a brand pays by hand: which of a run may be listed, and that they were."""
+"""Payouts that a brand pays by hand: which payouts of a run may be exported, and that they were."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class ManualPayout:
-    """A payout that no rail was asked for, with whom it is for. US cents.
+    """A payout that no rail was asked for, with its affiliate. US cents.
 
-    `is_listed`: it was listed before, so no rail will be asked.
+    `is_listed`: it was exported before, so no rail will be asked.
     """
 
     payout_id: UUID
@@ -33,7 +33,7 @@ _HAS_RUN = "select from payout_run where organization_id = %s and id = %s"
 
 
 def has_run(*, organization_id: UUID, run_id: UUID) -> bool:
-    """Say whether the organization has this run."""
+    """Return whether the organization has this run."""
     return bool(db.run(_HAS_RUN, (organization_id, run_id)))
 
 
@@ -56,9 +56,9 @@ _manual_payouts = Rows(ManualPayout)
 
 
 def lock_payable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list[ManualPayout]:
-    """Return the payouts of a run that wait for nothing but to be paid, locked, in the order of their ids.
+    """Return the payouts of a run that can be paid now, locked, by id.
 
-    Those of a run that is held, or that an operator is to look at, are not among them.
+    A run that is held, or that waits for an operator's review, has none.
     """
     return _manual_payouts.all(_LOCK, (organization_id, run_id, now))
 
@@ -67,5 +67,5 @@ _LIST = "update payout set exported_at = %s where organization_id = %s and id = 
 
 
 def stage_export(*, organization_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
-    """Stage that locked payouts are listed from now on."""
+    """Stage that locked payouts were exported."""
     db.stage(_LIST, (at, organization_id, list(payout_ids)))

@@ -1,6 +1,6 @@
-"""Payouts as they are paid: locked, sent, answered, failed, retried. Lines and attempts have files of their own.
+"""Payouts: reading, locking and changing them. Their lines are in `lines`, their attempts in `attempts`.
 
-What changes a payout's sum or its lines locks its conversions first, by id, then the payout: as refunds do.
+To change a payout's sum or lines, lock its conversions first, by id, then the payout, as refunds do.
 """
 
 import functools
@@ -16,7 +16,7 @@ from models.ledger import entries
 from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.table import Rows, columns
 
-#: The columns of what a rail calls a payment, by the rail's own names for them.
+#: The columns of a rail's references to a payment, by the rail's own names for them.
 REFERENCE_COLUMNS: Mapping[str, str] = {
     "processorTransferId": "processor_transfer_id",
     "walletBatchId": "wallet_batch_id",
@@ -28,10 +28,10 @@ REFERENCE_COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC.
+    """One payout with its run's review and its organization's sandbox mode. US cents, aware UTC.
 
-    `milestone_id`: it pays a milestone of a deal, and has no lines; None: what its lines say. `natives` are the sums of
-    its lines by currency (`domain.payouts.natives`), read by `lock_to_send` alone.
+    `milestone_id`: it pays a milestone of a deal, and has no lines; None: it pays its lines. `natives` are the sums of
+    its lines by currency (`domain.payouts.native_sums`), only read by `lock_to_send`.
     """
 
     id: UUID
@@ -69,9 +69,9 @@ class Payout:
 
     @property
     def references(self) -> dict[str, str]:
-        """What its rail calls the payment, as far as it is known."""
-        named = ((name, getattr(self, column)) for name, column in REFERENCE_COLUMNS.items())
-        return {name: value for name, value in named if value is not None}
+        """The rail's references to the payment, as far as known."""
+        references = ((name, getattr(self, column)) for name, column in REFERENCE_COLUMNS.items())
+        return {name: value for name, value in references if value is not None}
 
 
 _OTHERS = {"review_status": "r.review_status", "hold_until": "r.hold_until", "sandbox_rail": "o.sandbox_rail"}
@@ -81,7 +81,7 @@ join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join organization o on o.id = p.organization_id
 where p.organization_id = %s"""
 _SELECT = f"select {columns(Payout, 'p', **_OTHERS, natives='null::text')} {_FROM}"
-# As `domain.payouts.natives` reads them.
+# In the format that `domain.payouts.native_sums` reads.
 _NATIVES = """(
   select string_agg(concat(s.currency, '=', s.native, '/', s.cents, '@', trim_scale(s.rate), '@', s.day), ',')
   from (
@@ -106,28 +106,28 @@ def find(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
 
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
-    """Return one payout, locked until the transaction ends. Lock its conversions first to change what it pays."""
+    """Return one payout, locked until the transaction ends. Lock its conversions first to change its amount."""
     return lock_all(organization_id=organization_id, payout_ids=[payout_id]).get(payout_id)
 
 
 def lock_all(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> dict[UUID, Payout]:
-    """Return payouts by their ids, locked as `lock` does, one after another in the order of these: one round trip."""
+    """Return payouts by id, locked as by `lock`, in the order of their ids: one round trip."""
     return {payout.id: payout for payout in _payouts.all(_LOCK, (organization_id, list(payout_ids)))}
 
 
 def lock_to_send(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> dict[UUID, Payout]:
-    """Return payouts as `lock_all` does, with the sums of what they pay by currency: one round trip."""
+    """Return payouts as `lock_all` does, with the sums of their lines by currency: one round trip."""
     return {payout.id: payout for payout in _payouts.all(_LOCK_TO_SEND, (organization_id, list(payout_ids)))}
 
 
 def stage_change(payout: Payout, **changes: object) -> None:
-    """Stage other values of columns of a locked payout."""
+    """Stage new values of a locked payout's columns."""
     db.stage(_change(tuple(changes)), (*changes.values(), payout.organization_id, payout.id))
 
 
 @functools.cache
 def _change(columns: tuple[str, ...]) -> PreparedStatement:
-    """Return the statement that changes these columns: there are a handful of sets of them."""
+    """Return the statement that changes these columns; there are only a few sets of columns."""
     return PreparedStatement(
         f"update payout set {', '.join(f'{name} = %s' for name in columns)} where organization_id = %s and id = %s"
     )
@@ -139,7 +139,7 @@ update payout set status = 'Processing', submitted_at = %s where organization_id
 
 
 def stage_submitted(payouts: Sequence[Payout], *, at: datetime) -> None:
-    """Stage that locked payouts of one organization are about to be asked of their rails."""
+    """Stage that locked payouts of one organization are about to be sent to their rails."""
     db.stage(_SUBMITTED, (at, payouts[0].organization_id, [payout.id for payout in payouts]))
 
 
@@ -149,7 +149,7 @@ _BOOKED = entries.insert_sql(
     cause="paid.payout_id",
     at="%(at)s::timestamptz",
 )
-# By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
+# By an array of ids: the cached plan must look conversions up and never scan a whole organization's.
 _PAY = PreparedStatement(f"""
 with paid as (
   update payout_line set is_open = false
@@ -173,7 +173,7 @@ from paid where c.organization_id = %(org)s and c.id = paid.conversion_id
 
 @dataclass(frozen=True, slots=True)
 class PaidPayout:
-    """A locked payout that was paid, by which method and under which names of its rail."""
+    """A locked payout that was paid, with the method and the rail's references."""
 
     payout: Payout
     method: str
@@ -191,17 +191,17 @@ where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[]) and p.id =
 
 
 def stage_paid(payments: Sequence[PaidPayout], *, at: datetime) -> None:
-    """Stage that payouts of one organization, whose conversions are locked, are Paid: two statements for any number.
+    """Stage that payouts of one organization, whose conversions are locked, are Paid; two statements for any number.
 
-    Their lines are closed and booked, and their conversions Paid where nothing is left due.
+    Their lines are closed and booked, and their conversions Paid if nothing is left due.
     """
-    named = [reference_columns(payment.references) for payment in payments]
+    references = [reference_columns(payment.references) for payment in payments]
     params = {
         "org": payments[0].payout.organization_id,
         "payouts": [payment.payout.id for payment in payments],
         "method": [payment.method for payment in payments],
         "at": at,
-        **{column: [names.get(column) for names in named] for column in _NAMED},
+        **{column: [values.get(column) for values in references] for column in _NAMED},
     }
     db.stage(_PAY, params)
     db.stage(_PAID, params)
@@ -226,17 +226,17 @@ def list_pending_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> l
 
 
 def any_org_find_organization(payout_id: UUID) -> UUID | None:
-    """Return whose payout this is, for an operator who knows its id alone."""
+    """Return the organization of a payout, for an operator who knows only its id."""
     row = db.row("select organization_id from payout where id = %s", (payout_id,))
     return row[0] if row else None
 
 
 def reference_columns(references: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a rail calls a payment, by column."""
+    """Return a rail's references to a payment, by column."""
     return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
 
 
-# What a milestone is paid was counted when the brand was charged for it.
+# A milestone's payment was counted when the brand was charged for it.
 _CAP_USED = """
 select (select coalesce(sum(amount_cents), 0) from payout
     where organization_id = %(org)s and created_at >= %(since)s and status <> 'Failed' and milestone_id is null)::bigint
@@ -246,6 +246,6 @@ select (select coalesce(sum(amount_cents), 0) from payout
 
 
 def sum_cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
-    """Return what the organization's payouts and deals since a moment come to, in US cents; failed ones don't count."""
+    """Return the sum of the organization's payouts and deals since a time, in US cents, without failed ones."""
     ((cents,),) = db.run(_CAP_USED, {"org": organization_id, "since": since})
     return int(cents)

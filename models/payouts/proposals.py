@@ -1,4 +1,4 @@
-"""What cadences of automatic payouts have proposed: one row per organization and day that came round."""
+"""Proposals of automatic payouts: one row per organization and day of its cadence."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,9 +11,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What was due when it was proposed: native minor units by currency, their raw sum, and an estimate in US cents.
+    """The sums due at the proposal: native minor units by currency, their raw sum, and an estimate in US cents.
 
-    `refusal_code` None: it was not to confirm itself, or did.
+    `refusal_code` is why it was not confirmed automatically; None: it was, or should not be.
     """
 
     id: UUID
@@ -33,7 +33,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class PayoutCadence:
-    """An organization with a cadence; `last_on` is the day for which there was one last."""
+    """An organization's cadence of automatic payouts; `last_on` is the day of its last proposal."""
 
     organization_id: UUID
     cadence: str
@@ -58,12 +58,12 @@ _cadences = Rows(PayoutCadence)
 
 
 def any_org_list_with_cadence() -> list[PayoutCadence]:
-    """Return every organization whose payouts come round by themselves."""
+    """Return the cadence of every organization with automatic payouts."""
     return _cadences.all(_EVERY_CADENCE)
 
 
 def find_cadence(organization_id: UUID) -> PayoutCadence | None:
-    """Return the organization if its payouts come round by themselves."""
+    """Return the organization's cadence; None without automatic payouts."""
     return _cadences.first(_OWN_CADENCE, (organization_id,))
 
 
@@ -72,7 +72,7 @@ _proposals = Rows(Proposal)
 
 
 def find_open(organization_id: UUID) -> Proposal | None:
-    """Return what waits for an Owner."""
+    """Return the proposal that waits for an Owner."""
     return _proposals.first(_OPEN, (organization_id,))
 
 
@@ -83,7 +83,7 @@ values ({", ".join(f"%({name})s" for name in Proposal.__dataclass_fields__)})
 
 
 def stage(proposal: Proposal) -> None:
-    """Stage a new row; an earlier one must be closed before."""
+    """Stage a new proposal; the open one must be closed before."""
     db.stage(_INSERT, asdict(proposal) | {"native_totals": Json(proposal.native_totals)})
 
 
@@ -93,7 +93,7 @@ update payout_proposal set status = 'Replaced', closed_at = %s where organizatio
 
 
 def stage_replaced(*, organization_id: UUID, at: datetime) -> None:
-    """Stage that what was open is not any more: a newer one holds what it held."""
+    """Stage that a newer proposal replaces the open one."""
     db.stage(_REPLACE, (at, organization_id))
 
 
@@ -104,7 +104,7 @@ where organization_id = %s and status = 'Open'
 
 
 def stage_confirmed(*, organization_id: UUID, run_id: UUID, at: datetime) -> None:
-    """Stage that a run paid what was open, if anything was."""
+    """Stage that a run paid the open proposal, if there is one."""
     db.stage(_CONFIRM, (run_id, at, organization_id))
 
 
@@ -115,7 +115,7 @@ where organization_id = %s and id = %s and status = 'Open' returning {columns(Pr
 
 
 def dismiss(*, organization_id: UUID, proposal_id: UUID, at: datetime) -> Proposal | None:
-    """Close what waits for an Owner without paying it; returns it as it is now, None where it does not wait."""
+    """Dismiss an open proposal without paying it and return it; None if it is not open."""
     return _proposals.first(_DISMISS, (at, organization_id, proposal_id))
 
 
@@ -125,5 +125,5 @@ update payout_proposal set refusal_code = %s, refusal_message = %s where organiz
 
 
 def stage_refused(*, organization_id: UUID, code: str, message: str) -> None:
-    """Stage why what is open did not confirm itself."""
+    """Stage why the open proposal was not confirmed automatically."""
     db.stage(_REFUSE, (code, message, organization_id))

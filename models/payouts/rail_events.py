@@ -1,4 +1,4 @@
-"""What payout rails told us by themselves: each once, and what became of it."""
+"""Events that payout rails sent: each stored once, with its outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class RailEvent:
-    """One confirmation. `payout_id` None: it is about nothing that we know."""
+class ReceivedRailEvent:
+    """One event. `payout_id` None: it is about no known payout."""
 
     rail: str
     event_id: str
@@ -42,7 +42,7 @@ def any_org_insert_once(
     detail: str | None,
     at: datetime,
 ) -> bool:
-    """Write a confirmation down, about nothing so far; False when it was told before. A twin waits for the first."""
+    """Insert an event, without its payout; False if it is known. A concurrent duplicate waits for the first."""
     return bool(db.run(_INSERT, (rail, event_id, payout_key, answer, Json(dict(references)), detail, at)))
 
 
@@ -54,20 +54,20 @@ update rail_event set organization_id = %s, payout_id = %s, outcome = %s where r
 def any_org_stage_outcome(
     *, rail: str, event_id: str, organization_id: UUID, payout_id: UUID, outcome: RailOutcome
 ) -> None:
-    """Stage which payout a confirmation was about and what became of it."""
+    """Stage the payout and the outcome of an event."""
     db.stage(_OUTCOME, (organization_id, payout_id, outcome, rail, event_id))
 
 
 _LIST = f"""
-select {columns(RailEvent, references='"references"')} from rail_event
+select {columns(ReceivedRailEvent, references='"references"')} from rail_event
 where not %s or outcome in ('Parked', 'Contradicts')
 order by received_at desc, rail, event_id limit %s
 """
-_events = Rows(RailEvent)
+_events = Rows(ReceivedRailEvent)
 
 
-def any_org_list(*, only_open: bool, limit: int) -> list[RailEvent]:
-    """Return confirmations, newest first; `only_open`: those that an operator should look at."""
+def any_org_list(*, only_open: bool, limit: int) -> list[ReceivedRailEvent]:
+    """Return events, newest first; `only_open`: those that need an operator's attention."""
     return _events.all(_LIST, (only_open, limit))
 
 
@@ -78,7 +78,7 @@ where organization_id = %s and payout_id = %s and outcome = 'Contradicts' and an
 
 
 def has_paid_event(*, organization_id: UUID, payout_id: UUID) -> bool:
-    """Say whether a rail told that it paid a payout which we hold that it did not, and nobody has settled it yet."""
+    """Return whether an unsettled event says that a payout was paid which our records say was not."""
     return bool(db.run(_SAYS_PAID, (organization_id, payout_id)))
 
 
@@ -89,5 +89,5 @@ where organization_id = %s and payout_id = %s and outcome = 'Contradicts' and an
 
 
 def stage_settled(*, organization_id: UUID, payout_id: UUID) -> None:
-    """Stage that an operator has looked into a rail's word that it paid a payout."""
+    """Stage that an operator settled the events that say a payout was paid."""
     db.stage(_SETTLE, (organization_id, payout_id))

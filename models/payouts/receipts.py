@@ -1,4 +1,4 @@
-"""Payouts as the affiliate who gets them reads them, with every brand, and what each pays for."""
+"""Payouts as their affiliate sees them, across brands, with the lines of each."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -12,9 +12,9 @@ from models.table import Rows, columns
 
 
 class PayoutReceipt(NamedTuple):
-    """A payout as its affiliate sees it, US cents. Ids and days are texts. Where it goes is not in it.
+    """A payout as its affiliate sees it, in US cents. Ids and days are text. Does not contain the destination.
 
-    `reference` is what its rail or the brand calls the payment; `deal_title` is there for a milestone of a deal.
+    `reference` is the rail's or the brand's reference to the payment; `deal_title` is set for a milestone of a deal.
     """
 
     id: str
@@ -40,10 +40,10 @@ class PayoutReceipt(NamedTuple):
 
 
 class ReceiptLine(NamedTuple):
-    """What a payout pays for one conversion (or milestone, then `conversion_id` is None). Ids and days are texts.
+    """What a payout pays for one conversion (or milestone, then `conversion_id` is None). Ids and days are text.
 
-    Less than 0 where it holds back what was taken back after payment: `was_denied` says by the brand's word.
-    `is_advance`: it stands for what was paid before a restore, and is netted.
+    Negative if it holds back a reversal made after payment; `was_denied`: the brand denied the conversion.
+    `is_advance`: it nets what was paid before a restore.
     """
 
     conversion_id: str | None
@@ -83,7 +83,7 @@ join organization o on o.id = p.organization_id
 left join deal_milestone s on s.organization_id = p.organization_id and s.id = p.milestone_id
 left join deal d on d.organization_id = p.organization_id and d.id = s.deal_id
 """
-# Of each affiliate of theirs the newest, then the newest of all.
+# The newest of each of their affiliates, then the newest of those.
 _PAGE = f"""
 select {_COLUMNS}
 from (
@@ -157,7 +157,7 @@ _RELEASED = columns(
     was_denied="false",
     is_advance="false",
 )
-# A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
+# A line whose whole conversion was reversed before it was sent pays nothing and is left out.
 _LINES = PreparedStatement(f"""
 select {_LINE}
 from payout_line l join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
@@ -172,5 +172,5 @@ _lines = Rows(ReceiptLine)
 
 
 def list_lines(*, organization_id: UUID, payout_id: UUID) -> list[ReceiptLine]:
-    """Return what a payout pays for, in the order in which it was earned. Budget: 1 statement."""
+    """Return the lines of a payout, in the order in which they were earned. Budget: 1 statement."""
     return _lines.all(_LINES, {"org": organization_id, "payout": payout_id})

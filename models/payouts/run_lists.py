@@ -1,4 +1,4 @@
-"""Runs as the brand reads them, with where their payouts stand now."""
+"""Lists of runs for the brand, with the current counts of their payouts."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,10 +11,10 @@ from models.table import Rows, columns
 
 
 class ListedRun(NamedTuple):
-    """A run with its payouts counted by status; ids are texts. US cents but for the totals that were confirmed.
+    """A run with its payouts counted by status; ids are text. US cents, except for the confirmed totals.
 
-    A payout that was voided counts as that and not as Failed, and not in `total_cents`. `confirmed_by_email` None: an
-    automatic cadence made it.
+    A voided payout counts as voided and not as Failed, and not in `total_cents`. `confirmed_by_email` None: an
+    automatic cadence created it.
     """
 
     id: str

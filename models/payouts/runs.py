@@ -1,12 +1,13 @@
-"""Writes a run: the run itself, its payouts, their lines, in statements that do not grow with their rows.
+"""Writes a run: the run itself, its payouts and their lines; the number of statements does not depend on the rows.
 
-What is said of a run later stands here, too: its review.
+Closes the review of a run, too.
 
-A run works in two temporary tables of its transaction, gone with the commit:
-`payout_claim`, what is due (`models.payouts.candidates.claim`): affiliate, currency, conversion, when, native cents.
-`payout_draft`, the payouts to be: whom to pay, where and in which currencies, the sum, the period, the conversions.
+A run uses two temporary tables of its transaction, which the commit drops:
+`payout_claim`, the due conversions (`models.payouts.candidates.claim`): affiliate, currency, conversion, time, native
+cents.
+`payout_draft`, the future payouts: payee, destination and currencies, the sum, the period, the conversions.
 The amount of a conversion's line is computed for the sums of the plan and again for the lines: that takes less time
-than a table of a million lines that are written down to be copied.
+than writing a million lines into a table and copying them.
 """
 
 from collections import defaultdict
@@ -19,7 +20,7 @@ import orjson
 
 from domain.payouts import plan
 from domain.payouts.confirmation import Run
-from domain.payouts.plan import Planned, RunRate
+from domain.payouts.plan import PayoutPlan, RunRate
 from domain.payouts.states import ReviewStatus
 from models import ids
 from models.db import Json, allowing_table_scans, db
@@ -28,7 +29,7 @@ from models.payouts.candidates import joining_whole_tables
 from models.table import Rows, columns
 from models.webhooks import outbox
 
-# The rates of a run, for `_rate_params`: what claims `c` are converted by, each alone.
+# The rates of a run, for `_rate_params`: each claim `c` is converted by itself.
 _RATES = """unnest(%(currencies)s::text[], %(most)s::bigint[], %(times)s::bigint[], %(over)s::bigint[],
   %(wide_times)s::numeric[], %(wide_over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
   r (currency, most, times, over, wide_times, wide_over, rate, published_on)"""
@@ -51,8 +52,8 @@ join (
 """
 
 
-def stage_draft(planned: Planned) -> None:
-    """Stage the payouts to be of what was claimed, for the affiliates whom the plan pays, with the plan's amounts."""
+def stage_draft(planned: PayoutPlan) -> None:
+    """Stage the draft payouts of the claimed conversions, for the affiliates that the plan pays, with its amounts."""
     ready, amounts = planned.ready, planned.payouts
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
     currencies: defaultdict[UUID, list[str]] = defaultdict(list)
@@ -74,7 +75,7 @@ def stage_draft(planned: Planned) -> None:
         db.stage("analyze payout_draft (payout_id, affiliate_id)")
 
 
-# Thousands of values are read faster out of one text than out of an array expression.
+# PostgreSQL parses thousands of values faster from one text than from an array expression.
 def _list(values: Iterable[object]) -> str:
     return f"{{{','.join(map(str, values))}}}"
 
@@ -90,7 +91,7 @@ def _rate_params(rates: Mapping[str, RunRate]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class RunPayout:
-    """A payout as a run made it. US cents; the period is that of its conversions."""
+    """A payout that a run created. US cents; the period is that of its conversions."""
 
     payout_id: UUID
     affiliate_id: UUID
@@ -115,8 +116,8 @@ with written as (
 )
 select {columns(RunPayout, payout_id="id")} from written order by id
 """
-# In the order of the conversions and under ids that ascend, so that three of the four indexes are only appended to; the
-# ids are the run's with a number in place of its last digits.
+# In the order of the conversions and with ascending ids, so that three of the four indexes are only appended to; an id
+# is the run's with a number in place of its last digits.
 _LINES = f"""
 insert into payout_line (id, organization_id, payout_id, conversion_id, native_amount_cents, native_currency, fx_rate,
   fx_rate_date, amount_cents)
@@ -129,17 +130,17 @@ join {_RATES} on r.currency = c.currency
 _payouts = Rows(RunPayout)
 
 
-def write(run: Run, planned: Planned) -> list[RunPayout]:
+def write(run: Run, planned: PayoutPlan) -> list[RunPayout]:
     """Write a run with its payouts and their lines, after `stage_draft` of this plan; return the payouts by id."""
     params = asdict(run) | {"confirmed_totals": Json(run.confirmed_totals), "filters": Json(run.filters)}
     db.stage(_RUN, params)
     with allowing_table_scans():
-        written = _payouts.all(_PAYOUTS, params)
+        payouts = _payouts.all(_PAYOUTS, params)
         db.stage(_LINES, params | _rate_params(planned.rates))
-    return written
+    return payouts
 
 
-#: What stands for the ids of a payout's conversions in the body of an event, until the database puts them in.
+#: Placeholder of a payout's conversion ids in the body of an event, which the database replaces.
 CONVERSIONS = "@"
 _EVENTS = f"""
 select e.id, replace(e.body, '["{CONVERSIONS}"]', '["' || array_to_string(p.conversion_ids, '","') || '"]') as body
@@ -151,9 +152,9 @@ join payout_draft p on p.payout_id = e.payout_id
 def stage_events(
     *, organization_id: UUID, event_type: str, bodies: Mapping[UUID, tuple[UUID, str]], at: datetime
 ) -> None:
-    """Stage an event per payout that was written in this transaction: `bodies` are event ids and bodies, by payout.
+    """Stage an event per payout written in this transaction: `bodies` are event ids and bodies, by payout.
 
-    The array of `CONVERSIONS` alone in a body becomes the ids of the payout's conversions, in their order.
+    The array with only `CONVERSIONS` in a body becomes the ids of the payout's conversions, in order.
     """
     events = [{"id": str(id), "payout_id": str(payout_id), "body": body} for payout_id, (id, body) in bodies.items()]
     outbox.stage_selected_events(
@@ -172,6 +173,6 @@ returning 1
 
 
 def close_review(*, organization_id: UUID, run_id: UUID, is_approved: bool) -> bool:
-    """Close the review of a run; False when no review is open."""
+    """Close the review of a run; False if no review is open."""
     status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
     return bool(db.run(_REVIEW, (status, organization_id, run_id)))

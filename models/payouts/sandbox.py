@@ -1,4 +1,4 @@
-"""The books of the sandbox rail: one row per key, no matter how often it is asked."""
+"""Records of the sandbox rail: one row per key, however often it is requested."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class BookedTransfer:
-    """A transfer in the books; `state` is a SandboxState."""
+    """A recorded transfer; `state` is a SandboxState."""
 
     amount_cents: int
     currency: str
@@ -31,14 +31,14 @@ on conflict do nothing returning 1
 
 
 def book(*, organization_id: UUID, key: str, method: str, transfer: BookedTransfer) -> bool:
-    """Write a transfer down; False when there is one under this key already, which then stays as it is.
+    """Record a transfer; False if the key exists, whose row then stays unchanged.
 
-    The commit need not wait for the disk: all that is committed after it, as what a payout makes of the answer, reaches
-    the disk after it. A server that loses it has lost that, too, and is asked again.
+    The commit does not wait for the disk: later commits, such as the payout's result, reach the disk after it. A server
+    that loses it has lost those too, and the transfer is requested again.
     """
     db.stage("set local synchronous_commit = off")
-    whose = {"org": organization_id, "key": key, "method": method}
-    return bool(db.run(_BOOK, asdict(transfer) | whose | {"references": Json(dict(transfer.references))}))
+    params = {"org": organization_id, "key": key, "method": method}
+    return bool(db.run(_BOOK, asdict(transfer) | params | {"references": Json(dict(transfer.references))}))
 
 
 _FIND = f"select {_COLUMNS} from sandbox_transfer where organization_id = %s and key = %s"
@@ -46,7 +46,7 @@ _transfers = Rows(BookedTransfer)
 
 
 def find(*, organization_id: UUID, key: str) -> BookedTransfer | None:
-    """Return the transfer under a key."""
+    """Return the transfer of a key."""
     return _transfers.first(_FIND, (organization_id, key))
 
 
@@ -56,5 +56,5 @@ update sandbox_transfer set state = 'Paid' where organization_id = %s and key = 
 
 
 def stage_carried_out(*, organization_id: UUID, key: str) -> None:
-    """Stage that a Lost transfer is a Paid one."""
+    """Stage that a Lost transfer becomes Paid."""
     db.stage(_CARRY_OUT, (organization_id, key))

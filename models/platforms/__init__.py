@@ -1,4 +1,4 @@
-"""Rows of the newsletter and CRM platforms: the connections, and the payments that they are asked about.
+"""Newsletter and CRM platforms: the connections, and the lookups of payments' buyers.
 
-Lock order: the advisory locks of what a gateway reports, a connection, the payment, then what a conversion needs.
+Lock order: the advisory locks of a gateway's report, a connection, the payment, then what a conversion needs.
 """

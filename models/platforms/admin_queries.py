@@ -1,4 +1,4 @@
-"""Connections to platforms of all organizations, as an operator sees them. What is sealed stays sealed."""
+"""Platform connections of all organizations, for the operator. Sealed values are not read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class PlatformRow:
-    """A connection, with how many payments of its organization wait for platforms."""
+    """A connection, with how many payments of its organization wait for a platform lookup."""
 
     id: UUID
     organization_id: UUID
@@ -44,6 +44,6 @@ def any_org_list_connections(
     only_troubled: bool = False,
     limit: int = 1,
 ) -> list[PlatformRow]:
-    """Return connections, Broken ones first, narrowed by what is given."""
+    """Return connections, Broken ones first; None does not filter."""
     params = {"org": organization_id, "id": connection_id, "troubled": only_troubled, "limit": limit}
     return _ROWS.all(_CONNECTIONS, params)

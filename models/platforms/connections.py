@@ -12,9 +12,9 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class PlatformConnection:
-    """A connection. What is sealed belongs to the connection's id.
+    """A connection. Sealed values are bound to the connection's id.
 
-    Sales since `credits_since` may be credited by it, None while none may; `slug_field` None is the platform's own.
+    It may credit sales since `credits_since`, None: it may not; `slug_field` None is the platform's default field.
     """
 
     id: UUID
@@ -30,12 +30,12 @@ class PlatformConnection:
 
     @property
     def created_at(self) -> datetime:
-        """The moment by which lists are ordered."""
+        """The time by which lists are ordered."""
         return self.connected_at
 
     @property
     def credit_sales(self) -> bool:
-        """Whether sales may be credited by it."""
+        """Whether it may credit sales."""
         return self.credits_since is not None
 
 
@@ -66,13 +66,13 @@ def lock(*, organization_id: UUID, connection_id: UUID) -> PlatformConnection | 
 
 
 def is_connected(*, organization_id: UUID, platform: str) -> bool:
-    """Say whether the organization is connected to a platform."""
-    found = "select from platform_connection where organization_id = %s and platform = %s"
-    return bool(db.run(found, (organization_id, platform)))
+    """Return whether the organization is connected to a platform."""
+    sql = "select from platform_connection where organization_id = %s and platform = %s"
+    return bool(db.run(sql, (organization_id, platform)))
 
 
 def stage_delete(connection: PlatformConnection) -> None:
-    """Stage the end of a connection: nothing of it stays."""
+    """Stage the deletion of a connection."""
     db.stage(
         "delete from platform_connection where organization_id = %s and id = %s",
         (connection.organization_id, connection.id),
@@ -103,5 +103,5 @@ order by connected_at, id
 
 
 def list_crediting(*, organization_id: UUID, at: datetime) -> list[PlatformConnection]:
-    """Return the connections that may credit a sale of that moment now, the one that was connected first first."""
+    """Return the connections that may credit a sale made at a time, the oldest connection first."""
     return _TABLE.all(_CREDITING, (organization_id, at))

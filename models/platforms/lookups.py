@@ -1,4 +1,4 @@
-"""Payments that credited nobody while platforms are asked about their buyer."""
+"""Lookups: uncredited payments whose buyer is looked up on platforms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class PendingLookup:
-    """A payment that platforms are asked about. `paid` is the payment as it was told."""
+    """A payment with a pending lookup. `paid` is the payment as reported."""
 
     id: UUID
     organization_id: UUID
@@ -33,7 +33,7 @@ on conflict (organization_id, payment_id) do nothing
 
 
 def stage(pending: PendingLookup) -> None:
-    """Stage that platforms are asked about a payment, unless they are already; the payment itself is staged first."""
+    """Stage a lookup of a payment, unless it has one; stage the payment itself first."""
     db.stage(
         _STAGE,
         {
@@ -50,7 +50,7 @@ _ONE = f"select {_TABLE.columns} from platform_lookup where organization_id = %s
 
 
 def find(*, organization_id: UUID, lookup_id: UUID) -> PendingLookup | None:
-    """Return a look-up that has not ended."""
+    """Return a lookup that has not ended."""
     return _TABLE.first(_ONE, (organization_id, lookup_id))
 
 
@@ -61,12 +61,12 @@ where organization_id = %s and id = %s and conversion_id is null and reason = 'n
 
 
 def is_open(pending: PendingLookup) -> bool:
-    """Say whether nobody is credited for the payment of a look-up still."""
+    """Return whether the payment of a lookup is still uncredited."""
     return bool(db.run(_IS_OPEN, (pending.organization_id, pending.payment_id)))
 
 
 def stage_end(pending: PendingLookup) -> None:
-    """Stage that a look-up ended."""
+    """Stage the end of a lookup."""
     db.stage(
         "delete from platform_lookup where organization_id = %s and id = %s", (pending.organization_id, pending.id)
     )
@@ -82,5 +82,5 @@ delete from platform_lookup l where not exists (
 
 
 def any_org_stage_forget() -> None:
-    """Stage the end of look-ups that no job is left for: an operator discarded it."""
+    """Stage the end of lookups whose job an operator discarded."""
     db.stage(_ANY_ORG_FORGET, {"queue": jobs.PLATFORM_LOOKUP.queue, "name": jobs.PLATFORM_LOOKUP.name})

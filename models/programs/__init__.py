@@ -1,1 +1,1 @@
-"""Campaigns with their former slugs, groups, tiers, budgets, numbers and assets."""
+"""Programs (campaigns) with their former slugs, groups, tiers, budgets, numbers and assets."""

@@ -1,4 +1,4 @@
-"""Programs of all organizations, as an operator looks at them. Nothing here changes a row."""
+"""Programs of all organizations, for the operator. Read-only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,7 +52,7 @@ def any_org_page(
     after: tuple[datetime, UUID] | None,
     limit: int,
 ) -> list[AdminProgram]:
-    """Return programs, newest first, from a position in that order on; None leaves a filter out.
+    """Return programs, newest first, after a position; None does not filter.
 
     `q` is a part of a name, or a slug or id.
     """

@@ -1,4 +1,4 @@
-"""What every list of programs says of one: whose it is, and its terms as people read them before they join."""
+"""The columns that every list of programs contains: the organization and the terms shown before joining."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,7 +7,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class AdvertisedTerms:
-    """The columns that such rows begin with. `rate_currency` None: a Fixed rate is in each sale's own currency."""
+    """The first columns of such rows. `rate_currency` None: a Fixed rate is in each sale's own currency."""
 
     organization_id: UUID
     organization_name: str

@@ -1,4 +1,4 @@
-"""Texts and images that a brand gives its affiliates, for one program or for all of them."""
+"""Assets: texts and images that a brand gives its affiliates, for one program or for all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A text, or an image with its size in pixels and the file that holds it. Without a program it is for all."""
+    """A text, or an image with its size in pixels and its stored file. Without a program it is for all."""
 
     id: UUID
     organization_id: UUID
@@ -30,7 +30,7 @@ class Asset:
 
 
 class ListedAsset(NamedTuple):
-    """An asset as it is listed: with its brand, its program (None: all of them) and the media type of its image."""
+    """An asset in a list, with its brand, its program (None: for all) and the media type of its image."""
 
     id: UUID
     program_id: UUID | None
@@ -47,7 +47,7 @@ class ListedAsset(NamedTuple):
 
 
 class AssetFile(NamedTuple):
-    """What an image holds, and what its brand calls it."""
+    """The content of an image, with the brand's name for it."""
 
     name: str
     content_type: str
@@ -76,7 +76,7 @@ _REMOVE = f"delete from asset where organization_id = %s and id = %s returning {
 
 
 def remove(*, organization_id: UUID, asset_id: UUID) -> Asset | None:
-    """Delete an asset and return what it was; None when there is none. Its file is the caller's to delete."""
+    """Delete an asset and return it; None when it does not exist. The caller deletes its file."""
     return _TABLE.first(_REMOVE, (organization_id, asset_id))
 
 
@@ -97,12 +97,12 @@ _ONE = f"select {_COLUMNS} from asset s {_JOINED} where s.organization_id = %s a
 
 
 def page(*, organization_id: UUID, program_id: UUID | None, after: Position | None, limit: int) -> list[ListedAsset]:
-    """Return up to `limit` assets, the newest first, after a position; of a program those for all as well."""
+    """Return up to `limit` assets, newest first, after a position; with a program also those for all programs."""
     return _ROWS.all(_PAGE, {"org": organization_id} | _page_params(program_id, after, limit))
 
 
 def find(*, organization_id: UUID, asset_id: UUID) -> ListedAsset | None:
-    """Return one asset of the organization as it is listed."""
+    """Return one asset of the organization as in a list."""
     return _ROWS.first(_ONE, (organization_id, asset_id))
 
 
@@ -117,7 +117,7 @@ def find_file(*, organization_id: UUID, asset_id: UUID) -> AssetFile | None:
     return _FILES.first(_FILE, (organization_id, asset_id))
 
 
-# The programs that a person is let in to and that still go on.
+# The unarchived programs in which a person is Approved.
 _SEATS = f"""
 with seat as materialized (
   select distinct m.organization_id, m.program_id from affiliate m
@@ -139,7 +139,7 @@ _ANY_ORG_OWN_FILE = f"{_SEATS} select {_FILE_COLUMNS} from asset s {_HAS_FILE} w
 def any_org_list_own(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, after: Position | None, limit: int
 ) -> list[ListedAsset]:
-    """Return up to `limit` assets of the programs that a person is Approved in, the newest first, after a position.
+    """Return up to `limit` assets of the programs in which a person is Approved, newest first, after a position.
 
     `email` is their verified one, or None. Budget: 1 statement.
     """
@@ -148,7 +148,7 @@ def any_org_list_own(
 
 
 def any_org_find_own_file(*, account_id: UUID | None, email: str | None, asset_id: UUID) -> AssetFile | None:
-    """Return the image of an asset that `any_org_own` lists for this person."""
+    """Return the image of an asset that `any_org_list_own` returns for this person."""
     return _FILES.first(_ANY_ORG_OWN_FILE, {"account": account_id, "email": email, "id": asset_id, "program": None})
 
 

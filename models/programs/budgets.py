@@ -1,4 +1,4 @@
-"""What a program spent on clicks and leads, and the terms that its next click or lead is paid by."""
+"""Spending of programs on clicks and leads, and the terms that pay the next click or lead."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,13 +10,13 @@ from models.db import db
 from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, columns
 
-# Rows that are summed one by one before they are folded: the sum stays cheap, and folding rare.
+# How many rows are summed before they are folded into one: the sum stays cheap, and folding rare.
 _MAX_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetAccount:
-    """A program's budget (both None: no limit) and what was spent of it, minor units by currency."""
+    """A program's budget (both None: no limit) and what was spent of it, in minor units by currency."""
 
     budget_cents: int | None
     budget_currency: str | None
@@ -50,24 +50,24 @@ select organization_id, program_id, currency, sum(spent_cents) from gone group b
 
 
 def lock(*, organization_id: UUID, program_id: UUID) -> BudgetAccount | None:
-    """Return a program's account, locked until the transaction ends; None when the organization has no such program.
+    """Return a program's account, locked until the transaction ends; None if the organization has no such program.
 
-    What pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
-    any conversion. What changes or takes back a reward needs no lock.
+    To pay for clicks or leads, take this lock first, for several programs by id, and before any conversion. To change
+    or reverse a reward, no lock is needed.
     """
     advisory_locks.stage_program_rewards_lock(program_id)
-    found = _SPENT_ROWS.all(_SPENT, {"org": organization_id, "program": program_id})
-    if not found:
+    rows = _SPENT_ROWS.all(_SPENT, {"org": organization_id, "program": program_id})
+    if not rows:
         return None
-    if sum(one.number for one in found) > _MAX_ROWS:
+    if sum(row.number for row in rows) > _MAX_ROWS:
         db.stage(_FOLD, {"org": organization_id, "program": program_id})
-    spent = {one.currency: one.cents or 0 for one in found if one.currency is not None}
-    return BudgetAccount(found[0].budget_cents, found[0].budget_currency, spent)
+    spent = {row.currency: row.cents or 0 for row in rows if row.currency is not None}
+    return BudgetAccount(rows[0].budget_cents, rows[0].budget_currency, spent)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRewardTerms:
-    """What an affiliate's clicks and leads are paid by: each amount beside its currency, None where nothing is paid."""
+    """The terms of an affiliate's clicks and leads: each amount with its currency, None if nothing is paid."""
 
     model: str
     program_type: str
@@ -112,5 +112,5 @@ where a.organization_id = %s and a.program_id = %s and a.id = %s
 
 
 def find_terms(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> StoredRewardTerms | None:
-    """Return what an affiliate's clicks and leads are paid by; None when the program has no such affiliate."""
+    """Return the terms of an affiliate's clicks and leads; None if the program has no such affiliate."""
     return _TERMS_ROWS.first(_TERMS, (organization_id, program_id, affiliate_id))

@@ -1,6 +1,6 @@
-"""What an organization's programs brought in by day. Days are in UTC, money is minor units, test rows never count.
+"""Results of an organization's programs by day. Days are in UTC, money is minor units, test rows never count.
 
-An override is earned and is no sale.
+An override counts as commission and not as a sale.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
 @dataclass(frozen=True, slots=True)
 class DayScope:
-    """Whose days: None is every program, archived ones too, and every affiliate."""
+    """Whose days are read: None is every program, archived ones too, and every affiliate."""
 
     organization_id: UUID
     program_id: UUID | None = None
@@ -26,7 +26,7 @@ class DayScope:
 
 @dataclass(frozen=True, slots=True)
 class DaySum:
-    """What the conversions of one day and currency come to; what was refunded since is taken off."""
+    """The sums of the conversions of one day and currency, net of later refunds."""
 
     day: date
     currency: str
@@ -37,7 +37,7 @@ class DaySum:
 
 
 _SUMS_ROWS = Rows(DaySum)
-# By program, so that a month of many years is read by the index of its programs.
+# By program, so that one month among many years is read by the index of the programs.
 _SUMS = f"""
 select (c.occurred_at at time zone 'UTC')::date, c.currency,
   count(*) filter (where {_IS_SALE}), count(*) filter (where c.type = 'LeadReward' and c.parent_id is null),
@@ -53,7 +53,7 @@ group by 1, 2 order by 1, 2
 
 
 def list_sums(scope: DayScope, days: DayRange) -> list[DaySum]:
-    """Return what the conversions of these days come to."""
+    """Return the sums of the conversions of these days."""
     with allowing_table_scans():
         return _SUMS_ROWS.all(_SUMS, _params(scope, days))
 
@@ -78,7 +78,7 @@ select day, sum(number)::bigint from (
 
 
 def count_clicks(scope: DayScope, days: DayRange) -> dict[date, int]:
-    """Return how many visits each day had, of those that had any; clicks that are only counts by now are among them."""
+    """Return the number of visits of each day that has any, including clicks of which only a count is left."""
     with allowing_table_scans():
         return dict(db.run(_CLICKS, _params(scope, days)))
 

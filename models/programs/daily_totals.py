@@ -1,7 +1,7 @@
-"""What every day of a program and of an affiliate came to, as the database keeps it beside conversions and clicks.
+"""Daily totals of programs and affiliates, which the database maintains in addition to conversions and clicks.
 
-A change of a row adds a change of its day, in the same transaction and by trigger. What a day comes to is what it holds
-(`program_day`, `affiliate_day`) and the changes that are not folded into it yet (`day_change`): `metrics` reads both.
+A trigger adds a change of a row's day (`day_change`) in the same transaction. The total of a day is the stored one
+(`program_day`, `affiliate_day`) plus the changes that are not folded into it yet: `metrics` reads both.
 """
 
 from uuid import UUID
@@ -22,7 +22,7 @@ _COUNTS = (
     "override_cents",
 )
 
-#: What a day holds, as the columns of its tables.
+#: The columns of a daily total.
 FIGURES = ", ".join(_COUNTS)
 #: The same, summed.
 SUMS = ", ".join(f"sum({name}) as {name}" for name in _COUNTS)
@@ -32,7 +32,7 @@ _OF_PROGRAM = "organization_id, program_id, day, currency, country"
 _OF_AFFILIATE = "organization_id, program_id, affiliate_id, day, currency, country"
 
 
-def _into(table: str, key: str, unique: str) -> str:
+def _add_sql(table: str, key: str, unique: str) -> str:
     return f"""insert into {table} as kept ({key}, {FIGURES})
   select {key}, {SUMS} from gone group by {key} order by {key}
   on conflict ({unique}) do update set {_ADDED}"""
@@ -44,16 +44,16 @@ with gone as (
     select organization_id, id from day_change order by organization_id, id limit %(limit)s
   ) returning *
 ), of_affiliates as (
-  {_into("affiliate_day", _OF_AFFILIATE, "organization_id, affiliate_id, day, currency, country")}
+  {_add_sql("affiliate_day", _OF_AFFILIATE, "organization_id, affiliate_id, day, currency, country")}
 ), of_programs as (
-  {_into("program_day", _OF_PROGRAM, "organization_id, day, program_id, currency, country")}
+  {_add_sql("program_day", _OF_PROGRAM, "organization_id, day, program_id, currency, country")}
 )
 select count(*) from gone
 """
 
 
 def any_org_fold(*, limit: int) -> int:
-    """Fold up to `limit` changes into their days; return how many. What a day comes to is the same before and after."""
+    """Fold up to `limit` changes into their days; return how many. The totals are the same before and after."""
     advisory_locks.any_org_stage_daily_totals_lock()
     row = db.row(_FOLD, {"limit": limit})
     assert row is not None
@@ -61,7 +61,7 @@ def any_org_fold(*, limit: int) -> int:
 
 
 _OF_CONVERSIONS = _COUNTS[1:]
-# One statement looks at one moment: what is committed meanwhile has a change of its own, which is left alone.
+# One statement reads one snapshot: rows committed meanwhile have their own change, which is kept.
 _RECOUNT = f"""
 with no_changes as (delete from day_change where organization_id = %(org)s),
 no_affiliates as (delete from affiliate_day where organization_id = %(org)s),
@@ -85,10 +85,10 @@ select {_OF_AFFILIATE}, {SUMS} from (
 
 
 def stage_recount(organization_id: UUID) -> None:
-    """Stage that an organization's days are counted anew, out of its conversions and clicks.
+    """Stage the recount of an organization's days from its conversions and clicks.
 
-    They are folded with the next tick, which has what they owe reckoned. While it runs nothing is folded; sales and
-    clicks go on.
+    The next tick folds them and recomputes what they owe. While the recount runs nothing is folded; sales and clicks
+    continue.
     """
     advisory_locks.any_org_stage_daily_totals_lock()
     db.stage("set local statement_timeout = '10min'")

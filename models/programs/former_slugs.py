@@ -1,4 +1,4 @@
-"""Slugs that programs had before: they still lead to them until another program takes them."""
+"""Former slugs of programs: they still lead to the program until another program takes them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,10 +13,10 @@ on conflict (organization_id, slug) do update set program_id = excluded.program_
 
 
 def stage_forget(*, organization_id: UUID, slug: str) -> None:
-    """Forget whose a slug was before: a living program has it now."""
+    """Stage the deletion of a former slug: an existing program has it now."""
     db.stage(_FORGET, (organization_id, slug))
 
 
 def stage_remember(*, organization_id: UUID, program_id: UUID, slug: str, at: datetime) -> None:
-    """Remember that a program had this slug."""
+    """Stage that a program had this slug."""
     db.stage(_REMEMBER, (organization_id, slug, program_id, at))

@@ -1,6 +1,6 @@
-"""Reads what the kept days of programs and affiliates come to, valued in the home currency by the rate of each day.
+"""Reads the daily totals of programs and affiliates, valued in the home currency by the rate of each day.
 
-What a program, or an affiliate, had on one day in one currency is valued together and rounded once.
+The total of a program or an affiliate for one day and currency is valued as a whole and rounded once.
 """
 
 import functools
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.programs.days import DayRange
-from domain.programs.metrics import MOST_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
+from domain.programs.metrics import MAX_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
 from models.db import allowing_table_scans
 from models.money import fx_sums
 from models.programs.daily_totals import FIGURES
@@ -35,7 +35,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class MetricsScope:
-    """Whose metrics; None is every program, archived ones too, and every affiliate."""
+    """Whose metrics are read; None is every program, archived ones too, and every affiliate."""
 
     organization_id: UUID
     program_id: UUID | None = None
@@ -77,23 +77,23 @@ select true, null, null, currency, {_SUMMED} from valued group by currency
 """
 _MOST_REVENUE = f"""key in (select key from valued group by key
   order by coalesce(sum(revenue_home), 0) desc, coalesce(sum(commission_home), 0) desc, sum(clicks) desc, key
-  limit {MOST_ROWS})"""
+  limit {MAX_ROWS})"""
 _PARTS_ROWS = Rows(MetricsPart)
 
 
 @functools.cache
 def _cells_sql(key: str, *, by_affiliate: bool) -> str:
-    """Return SQL of `valued` by a key, out of the days of affiliates or of programs and what is not folded yet."""
-    kept, owner = ("affiliate_day", "affiliate_id") if by_affiliate else ("program_day", "program_id")
+    """Return SQL of the totals by a key: the days of affiliates or programs, and the changes not folded yet."""
+    totals, owner = ("affiliate_day", "affiliate_id") if by_affiliate else ("program_day", "program_id")
     narrowed = _OF_ONE if by_affiliate else ""
-    parts = (_PART.format(owner=owner, key=key, table=table, narrowed=narrowed) for table in (kept, "day_change"))
+    parts = (_PART.format(owner=owner, key=key, table=table, narrowed=narrowed) for table in (totals, "day_change"))
     return "\n  union all\n  ".join(parts)
 
 
 def list_parts(scope: MetricsScope, days: DayRange, group: MetricsGroup, factors: Factors) -> list[MetricsPart]:
-    """Return what the days come to by key and currency, and in total. Of affiliates at most MOST_ROWS have a key.
+    """Return the totals of the days by key and currency, and overall. At most MOST_ROWS affiliates have a key.
 
-    Budget: 1 statement, over a row per program or affiliate, day and currency, however many sales there were.
+    Budget: 1 statement, over a row per program or affiliate, day and currency, whatever the number of sales.
     """
     is_of_affiliates = group is MetricsGroup.affiliate
     cells = _cells_sql(_KEYS[group], by_affiliate=is_of_affiliates or scope.affiliate_id is not None)
@@ -123,12 +123,12 @@ order by 1, a.full_name, a.id limit %(limit)s
 def list_board(
     scope: MetricsScope, days: DayRange, metric: BoardMetric, factors: Factors, *, limit: int
 ) -> list[BoardEntry]:
-    """Return up to `limit` affiliates who have anything of a metric in these days, the most first.
+    """Return up to `limit` affiliates with a nonzero metric in these days, highest first.
 
-    Deleted ones are left out, and those of rehearsals. Budget: 1 statement.
+    Deleted and test affiliates are left out. Budget: 1 statement.
     """
-    value, held = _VALUES.get(metric, (str(metric), "null::bigint"))
-    sql = _BOARD.format(parts=_cells_sql(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=held)
+    value, unvalued = _VALUES.get(metric, (str(metric), "null::bigint"))
+    sql = _BOARD.format(parts=_cells_sql(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=unvalued)
     with allowing_table_scans():
         return _BOARD_ROWS.all(sql, {**_params(scope, days, factors), "limit": limit})
 

@@ -1,4 +1,4 @@
-"""The creator network: the programs that affiliates find there, and those that wait for an operator's review."""
+"""The creator network: the programs listed there, and those that wait for an operator's review."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from models.table import Rows, columns
 
 #: How much of a description a list shows, in characters.
 MAX_SUMMARY = 500
-# As the index has it: the legacy models behave as Cps.
+# Same expression as the index: the legacy models behave as Cps.
 _PAYS_FOR = """(case when p.default_commission_model in ('Cpc', 'Cpl') then p.default_commission_model
   else 'Cps' end)"""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkProgram(AdvertisedTerms):
-    """A program that affiliates find in the network, with its terms; `status` is how whoever asks stands in it.
+    """A listed program with its terms; `status` is the caller's own status in it.
 
     `currency` is the brand's home currency; `handle` with `slug` its public address.
     """
@@ -56,7 +56,7 @@ _OF_LISTED = _TERMS | {
     "listed_at": "p.network_decided_at",
 }
 _LISTED_ROWS = Rows(NetworkProgram)
-# Somebody is in few programs, so these are read once, and not once for each program that is passed over.
+# A person is in few programs, so these are read once, and not once for each skipped program.
 _FROM = f"""
 from program p join organization o on o.id = p.organization_id
 left join (
@@ -86,23 +86,23 @@ def any_org_page(
     after: tuple[datetime, UUID] | None,
     limit: int,
 ) -> list[NetworkProgram]:
-    """Return listed programs, those listed last first, from a position in that order on, descriptions cut short.
+    """Return listed programs, last listed first, after a position, with shortened descriptions.
 
-    `filters` are `category`, `model` and `currency`; None leaves one out. Only what is asked for stands in the
-    statement, so that each way to ask is planned for itself. `sandbox`: it stands in for every source of funding.
-    Budget: 1 statement; it reads the rows of the page, and passes over those of brands that are not shown now.
+    `filters` are `category`, `model` and `currency`; None does not filter. The statement contains only the given
+    filters, so that each combination has its own plan. `sandbox`: it replaces every source of funding.
+    Budget: 1 statement; it reads the rows of the page, and skips those of brands that are not visible now.
     """
     at, id = after or (None, None)
-    known = {**filters, "at": at}
-    asked = " ".join(part for name, part in _FILTERS.items() if known[name] is not None)
+    values = {**filters, "at": at}
+    conditions_sql = " ".join(part for name, part in _FILTERS.items() if values[name] is not None)
     person = {"account": account_id, "email": email, "sandbox": sandbox}
-    return _LISTED_ROWS.all(f"{_PAGE} {asked} {_NEWEST}", {**person, **known, "id": id, "limit": limit})
+    return _LISTED_ROWS.all(f"{_PAGE} {conditions_sql} {_NEWEST}", {**person, **values, "id": id, "limit": limit})
 
 
 def any_org_find(
     program_id: UUID, *, account_id: UUID | None, email: str | None, sandbox: bool
 ) -> NetworkProgram | None:
-    """Return one listed program with its whole description; None where affiliates do not see it now."""
+    """Return one listed program with its full description; None if it is not visible to affiliates now."""
     person = {"account": account_id, "email": email, "sandbox": sandbox}
     return _LISTED_ROWS.first(_ANY_ORG_FIND, {**person, "program": program_id})
 
@@ -111,13 +111,13 @@ _MAY_LIST = f"select {conditions.MAY_LIST} from organization o where o.id = %(or
 
 
 def may_list(*, organization_id: UUID, sandbox: bool) -> bool:
-    """Say whether an organization has what listing needs: an active paid plan and a source of funding."""
+    """Return whether an organization may list programs: it has an active paid plan and a source of funding."""
     row = db.row(_MAY_LIST, {"org": organization_id, "sandbox": sandbox})
     return bool(row and row[0])
 
 
-class Applicant(NamedTuple):
-    """Who asks to join a listed program, as its brand knows them: their status in it, and whether it banned them."""
+class NetworkApplicant(NamedTuple):
+    """A person who wants to join a listed program: their status in it, and whether the brand banned them."""
 
     status: str | None
     is_banned: bool
@@ -135,17 +135,17 @@ where p.organization_id = %(org)s and p.id = %(program)s and {conditions.LISTED_
 
 def find_applicant(
     *, organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str | None, sandbox: bool
-) -> Applicant | None:
-    """Return how somebody stands with a program of the organization; None where affiliates do not see it now."""
+) -> NetworkApplicant | None:
+    """Return a person's status in a program of the organization; None if it is not visible to affiliates now."""
     person = {"account": account_id, "email": email, "sandbox": sandbox}
-    return Rows(Applicant).first(_APPLICANT, {**person, "org": organization_id, "program": program_id})
+    return Rows(NetworkApplicant).first(_APPLICANT, {**person, "org": organization_id, "program": program_id})
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedProgram(AdvertisedTerms):
-    """What is advertised in a program that was to be listed, and where its review stands.
+    """The terms of a program submitted for listing, and the state of its review.
 
-    `may_list`: its brand has what listing needs at the moment.
+    `may_list`: its brand may list programs at the moment.
     """
 
     id: UUID
@@ -186,7 +186,7 @@ _ANY_ORG_REVIEWED = f"{_REVIEWED.format(columns(ReviewedProgram, 'p', **_OF_REVI
 def any_org_list_queue(
     *, status: str, sandbox: bool, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[ReviewedProgram]:
-    """Return programs whose review stands so, those that wait longest first, descriptions cut short.
+    """Return programs with this review status, longest waiting first, with shortened descriptions.
 
     Archived ones are left out.
     """
@@ -195,5 +195,5 @@ def any_org_list_queue(
 
 
 def any_org_find_reviewed(program_id: UUID, *, sandbox: bool) -> ReviewedProgram | None:
-    """Return one program with its review and its whole description; None where nobody asked for one."""
+    """Return one program with its review and its full description; None if no review was requested."""
     return _REVIEWED_ROWS.first(_ANY_ORG_REVIEWED, {"program": program_id, "sandbox": sandbox})

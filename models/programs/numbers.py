@@ -1,6 +1,6 @@
-"""The numbers of programs: what is counted, what is owed, what happened last. Money is in minor units.
+"""Numbers of programs: counts, traffic, last events and spending. Money is in minor units.
 
-Rows of test keys never count. Overrides are owed like everything else and are not counted as conversions.
+Rows of test keys never count. Overrides do not count as conversions.
 """
 
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from models.table import Rows
 
 _NET = "commission_cents - reversed_cents"
 _COUNTED = f"parent_id is null and status not in {conditions.EARNS_NOTHING}"
-# What came since a moment, by program: of that day it is counted one by one, of every later day it is kept.
+# Counts since a time, by program: rows of the first day are counted one by one, later days have stored totals.
 _FIRST_DAY = "(%(since)s::timestamptz at time zone 'UTC')::date"
 _ON_FIRST_DAY = f"""occurred_at >= %(since)s
       and occurred_at < ({_FIRST_DAY} + 1)::timestamp at time zone 'UTC'"""
 
 
 def _since_sql(figures: str, one_by_one: str) -> str:
-    kept = f"select program_id, {figures} from {{}} where organization_id = %(org)s and day > {_FIRST_DAY}"
+    later_days = f"select program_id, {figures} from {{}} where organization_id = %(org)s and day > {_FIRST_DAY}"
     sums = ", ".join(f"sum({name})::bigint as {name}" for name in figures.split(", "))
     return f"""
   select program_id, {sums} from (
-    {kept.format("program_day")}
+    {later_days.format("program_day")}
     union all
-    {kept.format("day_change")}
+    {later_days.format("day_change")}
     union all
     {one_by_one}
   ) came group by program_id
@@ -44,7 +44,7 @@ _VISITS = _since_sql(
     where organization_id = %(org)s and {_ON_FIRST_DAY} and not is_duplicate and outcome <> 'blocked'
     group by program_id""",
 )
-# By program, since conversions are found by the index of theirs.
+# By program, since conversions have an index on it.
 _EARNING = _since_sql(
     "sales, leads",
     f"""select c.program_id, count(*) filter (where type in ('OneTime', 'Recurring')),
@@ -52,7 +52,7 @@ _EARNING = _since_sql(
     from program p join conversion c on c.organization_id = p.organization_id and c.program_id = p.id
     where p.organization_id = %(org)s and {_ON_FIRST_DAY} and {_COUNTED} and not c.is_test group by c.program_id""",
 )
-# A row that pays for clicks gathers those of an hour, so they are counted by themselves.
+# A row that pays for clicks combines those of an hour, so paid clicks are counted separately.
 _PAID_CLICKS = f"""
 from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id
 where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null
@@ -62,7 +62,7 @@ where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversio
 
 @dataclass(frozen=True, slots=True)
 class ProgramCounts:
-    """A program with what is counted of it. `first_conversion_at` None: it has none."""
+    """A program with its counts. `first_conversion_at` None: no conversion yet."""
 
     id: UUID
     home_currency: str
@@ -94,9 +94,9 @@ order by p.created_at desc, p.id desc
 
 
 def list_counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts]:
-    """Return the programs that are not archived, newest first, with their affiliates and what came since then.
+    """Return the unarchived programs, newest first, with the counts of affiliates and of rows since a time.
 
-    A click is paid as long as the row that pays for it counts.
+    A click counts as paid as long as the row that pays for it counts.
     """
     with allowing_table_scans():
         return _COUNTS_ROWS.all(_COUNTS, {"org": organization_id, "since": since})
@@ -115,31 +115,31 @@ select currency from known where currency is not null
 
 
 def list_currencies(organization_id: UUID) -> list[str]:
-    """Return the currencies that the organization has conversions in, looking at one row of each."""
+    """Return the currencies of the organization's conversions, reading one row of each."""
     return [currency for (currency,) in db.run(_CURRENCIES, {"org": organization_id})]
 
 
 class _SumRow(NamedTuple):
-    """What `fx_sums.sums_sql` selects, beside its currency."""
+    """The result of `fx_sums.sums_sql`, with its currency."""
 
     currency: str
     home: Decimal | None
-    held: Decimal | None
+    unvalued: Decimal | None
 
     def part(self) -> Part:
         """Return it in whole minor units."""
         return Part(
             self.currency,
             None if self.home is None else int(self.home),
-            None if self.held is None else int(self.held),
+            None if self.unvalued is None else int(self.unvalued),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a program's tracking brought in: the last click and tracked conversion, and the numbers since a moment.
+    """A program's tracking: the last click and tracked conversion, and the counts since a time.
 
-    `is_installed`: a page was seen to carry the program's tag.
+    `is_installed`: a page with the program's tag was seen.
     """
 
     last_click_at: datetime | None
@@ -152,7 +152,7 @@ class Traffic:
 
     @property
     def verified_by(self) -> list[str]:
-        """What showed that tracking works: a page with the tag, a click, a tracked conversion."""
+        """The evidence that tracking works: a page with the tag, a click, a tracked conversion."""
         seen = {
             "tag": self.is_installed,
             "click": self.last_click_at is not None,
@@ -162,12 +162,12 @@ class Traffic:
 
     @property
     def is_verified(self) -> bool:
-        """Whether tracking was ever seen to work."""
+        """Whether there is any evidence that tracking works."""
         return bool(self.verified_by)
 
 
-#: The moment of a program's last click, the forgotten ones too, and of its last tracked conversion: what was imported,
-#: recorded by hand or restored shows nothing of tracking.
+#: The time of a program's last click, including deleted ones, and of its last tracked conversion: imported, manual and
+#: restored conversions are no evidence of tracking.
 LAST_CLICK = """greatest(
     (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
     (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s))"""
@@ -190,15 +190,15 @@ from program p where p.organization_id = %(org)s and p.id = %(program)s
 
 
 def find_traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
-    """Return a program's traffic. A test key's conversion shows that tracking works, so it is seen and not counted."""
-    found = _TRAFFIC_ROWS.first(_TRAFFIC, {"org": organization_id, "program": program_id, "since": since})
-    assert found is not None
-    return found
+    """Return a program's traffic. A test key's conversion is evidence of tracking, but is not counted."""
+    program_traffic = _TRAFFIC_ROWS.first(_TRAFFIC, {"org": organization_id, "program": program_id, "since": since})
+    assert program_traffic is not None
+    return program_traffic
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramEvent:
-    """A click or a conversion; what only the other kind has is None."""
+    """A click or a conversion; columns of the other kind are None."""
 
     type: str
     id: UUID
@@ -233,12 +233,12 @@ order by occurred_at desc, id desc limit %(limit)s
 
 
 def list_recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[ProgramEvent]:
-    """Return a program's last clicks and conversions, newest first. Overrides are not shown as events."""
+    """Return a program's last clicks and conversions, newest first, without overrides."""
     return _RECENT_ROWS.all(_RECENT, {"org": organization_id, "program": program_id, "limit": limit})
 
 
 class Spending(NamedTuple):
-    """Which currencies a program's budget was spent in, and when it was first (None: never)."""
+    """The currencies in which a program's budget was spent, and when first (None: never)."""
 
     currencies: list[str]
     first_at: datetime | None
@@ -258,13 +258,13 @@ where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} gro
 
 
 def find_spending(*, organization_id: UUID, program_id: UUID) -> Spending:
-    """Return what a program's budget was spent in, and since when."""
-    found = _SPENDING_ROWS.first(_SPENDING, (organization_id, program_id))
-    assert found is not None
-    return found
+    """Return the currencies of a program's spending, and since when."""
+    program_spending = _SPENDING_ROWS.first(_SPENDING, (organization_id, program_id))
+    assert program_spending is not None
+    return program_spending
 
 
 def list_spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
-    """Return what was spent of a program's budget, by currency."""
+    """Return a program's spending, by currency."""
     params = {"org": organization_id, "program": program_id, **fx_sums.value_params(factors)}
     return [row.part() for row in _SPEND_ROWS.all(_SPEND, params)]

@@ -1,4 +1,4 @@
-"""What a person's links brought, with every brand or one affiliate's: by day, by channel tag. Test rows never count."""
+"""Numbers of a person's links across brands, or of one affiliate: by day or channel tag. Test rows never count."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +11,8 @@ from models.table import Rows
 
 _IS_VISIT = "not {0}.is_duplicate and {0}.outcome <> 'blocked'"
 _PARTS_ROWS = Rows(NumbersPart)
-# What occurred since a moment was written since then, and that is what the index on an affiliate's conversions knows.
+# A row that occurred since a time was also created since then, and the index on an affiliate's conversions is by
+# creation.
 _PARTS = f"""
 with mine as materialized (
   select m.organization_id, m.program_id, m.id from affiliate m
@@ -55,7 +56,7 @@ _OF_AFFILIATE = PreparedStatement(_PARTS.format(whose=conditions.OF_AFFILIATE, *
 def any_org_list_by_day(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
 ) -> list[NumbersPart]:
-    """Return what occurred from `since` until before `until`, by day (UTC), of one program when asked.
+    """Return the numbers from `since` until before `until`, by day (UTC); `program_id` None does not filter.
 
     `email` is the person's verified one, or None. Budget: 1 statement.
     """
@@ -66,7 +67,7 @@ def any_org_list_by_day(
 def any_org_list_by_channel(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
 ) -> list[NumbersPart]:
-    """Return the same by channel tag; the key of what has none is None. Budget: 1 statement."""
+    """Return the same by channel tag; the key of rows without a tag is None. Budget: 1 statement."""
     params = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
     return _PARTS_ROWS.all(_BY_CHANNEL, params)
 
@@ -74,6 +75,6 @@ def any_org_list_by_channel(
 def list_of_affiliate_by_day(
     *, organization_id: UUID, affiliate_id: UUID, since: datetime, until: datetime
 ) -> list[NumbersPart]:
-    """Return what occurred of one affiliate's, like `any_org_by_day`. Budget: 1 statement."""
+    """Return one affiliate's numbers by day, like `any_org_list_by_day`. Budget: 1 statement."""
     params = {"org": organization_id, "affiliate": affiliate_id, "since": since, "until": until}
     return _PARTS_ROWS.all(_OF_AFFILIATE, params)

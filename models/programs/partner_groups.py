@@ -13,7 +13,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class PartnerGroup:
-    """A group of affiliates in one program. `commission_currency` is what a Fixed rate was set in."""
+    """A group of affiliates in one program. `commission_currency` is the currency of a Fixed rate."""
 
     id: UUID
     organization_id: UUID
@@ -65,12 +65,12 @@ def count(*, organization_id: UUID, program_id: UUID) -> int:
 
 
 def has_name(*, organization_id: UUID, program_id: UUID, name: str) -> bool:
-    """Say whether a group of a program has this name."""
+    """Return whether a group of a program has this name."""
     return bool(db.run(_HAS_NAME, (organization_id, program_id, name)))
 
 
 def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a group; False when its program has one with this name."""
+    """Insert a group; False if its program has one with this name."""
     return _TABLE.insert(values)
 
 
@@ -79,7 +79,7 @@ def update(*, organization_id: UUID, program_id: UUID, group_id: UUID, changes: 
     _TABLE.update({"organization_id": organization_id, "program_id": program_id, "id": group_id}, changes)
 
 
-# Locked first, so that nobody joins before they all have left.
+# Locked first, so that no affiliate joins before all have left.
 _LOCK = "select from partner_group where organization_id = %s and program_id = %s and id = %s for update"
 _LEAVE = """
 update affiliate set partner_group_id = null where organization_id = %s and program_id = %s and partner_group_id = %s
@@ -88,6 +88,6 @@ _REMOVE = "delete from partner_group where organization_id = %s and program_id =
 
 
 def stage_remove(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> None:
-    """Delete a group; its affiliates leave it."""
+    """Stage the deletion of a group; its affiliates leave it."""
     for statement in (_LOCK, _LEAVE, _REMOVE):
         db.stage(statement, (organization_id, program_id, group_id))

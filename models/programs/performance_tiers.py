@@ -13,8 +13,8 @@ from models.table import Rows, columns
 class ProgramTier:
     """A performance tier: from this lifetime revenue on, this rate.
 
-    The revenue, and a Fixed rate where it is a fee per click or lead, are in the tier's own currency: what was the home
-    currency when it was set.
+    The revenue, and a Fixed rate that is a fee per click or lead, are in the tier's own currency: the home currency
+    when it was set.
     """
 
     min_revenue_cents: int
@@ -42,7 +42,7 @@ def list_of_program(*, organization_id: UUID, program_id: UUID) -> list[ProgramT
 
 
 def stage_replacement(*, organization_id: UUID, program_id: UUID, tiers: Sequence[ProgramTier]) -> None:
-    """Stage a program's performance tiers as a whole."""
+    """Stage the replacement of all performance tiers of a program."""
     program = (organization_id, program_id)
     db.stage(_CLEAR, program)
     for tier in tiers:

@@ -18,7 +18,7 @@ from models.table import Rows, Table
 class Program:
     """A campaign that affiliates promote.
 
-    Amounts are minor units of the currency beside them: what was the home currency when they were set.
+    Amounts are minor units of the currency next to them: the home currency when they were set.
     """
 
     id: UUID
@@ -56,20 +56,20 @@ class Program:
     click_reward_cents: int | None
     click_reward_currency: str | None
     is_primary: bool
-    # As `domain.programs.application_form` has it; None where those who apply are asked nothing more.
+    # As `domain.programs.application_form` defines it; None: the application has no further questions.
     application_form: Mapping[str, Any] | None
     sub_affiliate_enabled: bool
     sub_affiliate_percent: Decimal
-    # What its landing page says, in the words of `schemas.programs.landing_page`; None: what the program itself says.
+    # The landing page, as `schemas.programs.landing_page` defines it; None: built from the program itself.
     landing_page_config: Mapping[str, Any] | None
     suspended_at: datetime | None
     archived_at: datetime | None
-    # When a page of the brand last said that the script or the picture is in it.
+    # When a page of the brand last loaded the script or the picture.
     install_seen_at: datetime | None
     script_seen_at: datetime | None
     script_origin: str | None
     category: str | None
-    # What the operator said of listing it in the network: the reason is for the brand.
+    # The operator's review of listing it in the network; the brand sees the reason.
     network_review: str | None
     network_asked_at: datetime | None
     network_decided_at: datetime | None
@@ -79,15 +79,15 @@ class Program:
     updated_at: datetime
 
     @property
-    def shown_review(self) -> "ProgramReview | None":
-        """What its brand sees of the network's review; None where nobody asked for one."""
+    def listing_review(self) -> "ProgramReview | None":
+        """The network review as its brand sees it; None if none was requested."""
         if self.network_review is None:
             return None
         return ProgramReview(self.network_review, self.network_reason, self.network_decided_at)
 
 
 class ProgramReview(NamedTuple):
-    """Where the review of a program stands, why, and since when it is decided; None while it waits."""
+    """The status of a program's review, its reason, and when it was decided; None while it waits."""
 
     status: str
     reason: str | None
@@ -99,7 +99,7 @@ _OBJECTS = ("application_form", "landing_page_config")
 
 
 def insert(values: Mapping[str, Any]) -> Program | None:
-    """Insert a program and return it; None when the organization has one, archived or not, with this slug."""
+    """Insert a program and return it; None if the organization has one with this slug, archived or not."""
     return _TABLE.insert_returning(_to_columns(values), conflict="organization_id, slug")
 
 
@@ -110,7 +110,7 @@ def change(program: Program, changes: Mapping[str, Any]) -> Program:
 
 
 def _to_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return columns as the database takes them."""
+    """Return column values in the form that the database takes."""
     objects = {name: Json(values[name]) for name in _OBJECTS if values.get(name) is not None}
     return {**values, **objects}
 
@@ -119,7 +119,7 @@ _RENAME = "update program set slug = %s where organization_id = %s and id = %s"
 
 
 def rename(*, organization_id: UUID, program_id: UUID, slug: str) -> bool:
-    """Give a program another slug; False when the organization has a program, archived or not, with this one."""
+    """Change a program's slug; False if the organization has a program with it, archived or not."""
     try:
         with savepoint():
             db.run(_RENAME, (slug, organization_id, program_id))
@@ -129,7 +129,7 @@ def rename(*, organization_id: UUID, program_id: UUID, slug: str) -> bool:
 
 
 def stage_no_primary(*, organization_id: UUID) -> None:
-    """Take the primary flag from the program that has it, so that another one can get it."""
+    """Stage the removal of the primary flag from the program that has it, so that another one can get it."""
     db.stage("update program set is_primary = false where organization_id = %s and is_primary", (organization_id,))
 
 
@@ -158,7 +158,7 @@ def find_newest_open(*, organization_id: UUID) -> Program | None:
 def lock(*, organization_id: UUID, program_id: UUID) -> Program | None:
     """Return one program of the organization, locked until the transaction ends.
 
-    Rows that only refer to it (a conversion that is being settled) do not wait for it.
+    Inserts of rows that only reference it (such as a conversion) do not wait for it.
     """
     return _TABLE.first(_LOCK, (organization_id, program_id))
 
@@ -193,18 +193,18 @@ order by created_at desc, id desc limit %(limit)s
 
 
 def find_matching(*, organization_id: UUID, slug: str | None, name: str | None, limit: int) -> list[Program]:
-    """Return up to `limit` programs that are not archived with this slug and this name, newest first.
+    """Return up to `limit` unarchived programs with this slug and this name, newest first.
 
-    What is None is not asked for. Budget: 1 round trip.
+    None does not filter. Budget: 1 round trip.
     """
     parts = (("and slug = lower(%(slug)s)", slug), ("and name = %(name)s", name))
-    asked = " ".join(part for part, value in parts if value is not None)
-    known = {"org": organization_id, "slug": slug, "name": name, "limit": limit}
-    return _TABLE.all(_MATCHING.format(asked), known)
+    conditions_sql = " ".join(part for part, value in parts if value is not None)
+    params = {"org": organization_id, "slug": slug, "name": name, "limit": limit}
+    return _TABLE.all(_MATCHING.format(conditions_sql), params)
 
 
 class PartnerRate(NamedTuple):
-    """A rate that somebody has in place of the program's; `currency` is what a Fixed one was set in."""
+    """A rate that replaces the program's for some affiliates; `currency` is the currency of a Fixed rate."""
 
     type: str
     value: Decimal
@@ -229,7 +229,7 @@ where organization_id = %(org)s and program_id = %(program)s
 
 
 def list_partner_rates(*, organization_id: UUID, program_id: UUID) -> list[PartnerRate]:
-    """Return the different rates that affiliates, groups and tiers of a program have, or will by a pending invite."""
+    """Return the distinct rates of a program's affiliates, groups, tiers and pending invites."""
     return Rows(PartnerRate).all(_PARTNER_RATES, {"org": organization_id, "program": program_id})
 
 
@@ -250,13 +250,13 @@ select id from program where custom_domain = %s and custom_domain_verified and a
 
 
 def any_org_find_by_domain(domain: str) -> UUID | None:
-    """Return the living program of the whole service that has this domain verified."""
+    """Return the unarchived program of any organization with this verified domain."""
     row = db.row(_DOMAIN_HOLDER, (domain,))
     return row[0] if row else None
 
 
 def any_org_find_organization(program_id: UUID) -> UUID | None:
-    """Return the organization of a program, for callers who have none; whether it is open is not asked here."""
+    """Return the organization of a program, open or not, for callers without an organization."""
     row = db.row("select organization_id from program where id = %s", (program_id,))
     return row[0] if row else None
 
@@ -269,12 +269,12 @@ select from organization where portal_host = %(host)s or subdomain = %(handle)s 
 
 
 def any_org_is_portal_host(*, host: str, handle: str | None) -> bool:
-    """Say whether a host is some brand's portal: a verified custom domain, their own host, or their subdomain."""
+    """Return whether a host is a brand's portal: a verified custom domain, its own host, or its subdomain."""
     return bool(db.run(_IS_PORTAL_HOST, {"host": host, "handle": handle}))
 
 
 def stage_affiliate_locks(*, organization_id: UUID, affiliate_ids: Collection[UUID]) -> None:
-    """Let the sales of these affiliates settle one after the other, so that each sees the revenue before it."""
+    """Stage locks of these affiliates, so that their sales settle one after the other and see the earlier revenue."""
     db.stage(
         "select from affiliate where organization_id = %s and id = any(%s) order by id for no key update",
         (organization_id, list(affiliate_ids)),

@@ -1,1 +1,1 @@
-"""What rails show as paid after a restore: lists, their transfers, and the payouts that are booked for them."""
+"""After a restore of the database: the transfers that rails list as paid, and the payouts booked for them."""

@@ -1,7 +1,7 @@
-"""Payouts that were forgotten, written again with lines of their own.
+"""Payouts that a restore lost, inserted again with their own lines.
 
-What such a payout paid for is not known any more, so each of its currencies gets a conversion that earns nothing: it
-was paid and earned nothing, which is a debt that the affiliate's next payouts net, in whatever currency
+The conversions of such a payout are unknown, so each of its currencies gets a conversion that was paid and earns
+nothing: a debt that the affiliate's next payouts net, in any currency
 (`domain.payouts.plan`).
 """
 
@@ -10,18 +10,18 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from domain.payouts.natives import NativeSum
+from domain.payouts.native_sums import NativeSum
 from models import conditions
 from models.db import Json, db
 from models.ids import new_id
 
-#: The source of a conversion that stands for what a forgotten payout paid.
+#: The source of a conversion that represents what a lost payout paid.
 SOURCE = "restore"
 
 
 @dataclass(frozen=True, slots=True)
 class ForgottenPayout:
-    """A payout as it is written again. US cents; `key` is None for what a brand paid by hand."""
+    """A lost payout to insert again. US cents; `key` is None for a payout that a brand paid by hand."""
 
     payout_id: UUID
     organization_id: UUID
@@ -54,7 +54,7 @@ insert into payout_attempt (organization_id, payout_id, number, key, method, des
 values (%(organization_id)s, %(payout_id)s, %(attempt)s, %(key)s, %(method)s, %(destination)s, %(amount_cents)s,
   'unknown', %(made_at)s)
 """
-# Invalidated: it is counted nowhere and earns nothing.
+# Invalidated: it does not count and earns nothing.
 _CONVERSION = """
 insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id, amount_cents,
   currency, commission_cents, status, type, attribution_method, rate_source, occurred_at, hold_until, created_at)
@@ -70,21 +70,21 @@ values (%(line_id)s, %(organization_id)s, %(payout_id)s, %(conversion_id)s, %(na
 
 
 def stage_insert(payout: ForgottenPayout, sums: Sequence[NativeSum]) -> None:
-    """Stage a forgotten payout as one whose rail was asked, with a line for each of its currencies."""
+    """Stage a lost payout as one that was sent to its rail, with a line for each of its currencies."""
     params = asdict(payout) | {
         "run_id": new_id(),
-        "confirmed_cents": sum(one.native_cents for one in sums),
-        "totals": Json({one.currency: one.native_cents for one in sums}),
+        "confirmed_cents": sum(native.native_cents for native in sums),
+        "totals": Json({native.currency: native.native_cents for native in sums}),
         "filters": Json({"affiliateIds": [str(payout.affiliate_id)]}),
     }
     db.stage(_RUN, params)
     db.stage(_PAYOUT, params)
     if payout.key is not None:
         db.stage(_ATTEMPT, params)
-    for one in sums:
-        ids = {"conversion_id": new_id(), "line_id": new_id(), "event_id": f"{payout.payout_id}:{one.currency}"}
-        db.stage(_CONVERSION, params | asdict(one) | ids)
-        db.stage(_LINE, params | asdict(one) | ids)
+    for native in sums:
+        ids = {"conversion_id": new_id(), "line_id": new_id(), "event_id": f"{payout.payout_id}:{native.currency}"}
+        db.stage(_CONVERSION, params | asdict(native) | ids)
+        db.stage(_LINE, params | asdict(native) | ids)
 
 
 _OUTSTANDING = f"""
@@ -94,12 +94,12 @@ where c.organization_id = %s and c.affiliate_id = any(%s::uuid[]) and {condition
 
 
 def filter_outstanding(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
-    """Return which of these affiliates were paid before the restore what is not netted yet."""
+    """Return which of these affiliates have advances from before the restore that are not netted yet."""
     rows = db.run(_OUTSTANDING, (organization_id, list(affiliate_ids)))
     return {affiliate_id for (affiliate_id,) in rows}
 
 
 def any_org_find_organization(affiliate_id: UUID) -> UUID | None:
-    """Return whose affiliate this is."""
+    """Return the organization of an affiliate."""
     row = db.row("select organization_id from affiliate where id = %s", (affiliate_id,))
     return row[0] if row else None

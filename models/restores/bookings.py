@@ -1,4 +1,4 @@
-"""Takes back what was booked for a forgotten payout: its money came back, or it was booked to the wrong affiliate."""
+"""Reverses the booking of a lost payout: its money came back, or it was booked to the wrong affiliate."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class BookedSum:
-    """What a booked payout paid in one currency, native minor units. `is_netted`: a later payout holds it back."""
+    """The sum that a booked payout paid in one currency, native minor units. `is_netted`: a later payout nets it."""
 
     currency: str
     cents: int
@@ -38,7 +38,7 @@ _sums = Rows(BookedSum)
 
 
 def list_sums(payout: Payout) -> list[BookedSum]:
-    """Return what a locked payout that was booked has paid, by currency."""
+    """Return the sums that a locked booked payout paid, by currency."""
     return _sums.all(_SUMS, (payout.organization_id, payout.id))
 
 
@@ -59,6 +59,6 @@ _RELEASED = "update payout_line set released_at = %s where organization_id = %s 
 
 
 def stage_reversal(payout: Payout, *, at: datetime) -> None:
-    """Stage that a locked payout, whose conversions are locked, has paid nothing of what `sums` says."""
+    """Stage the reversal of all sums of a locked payout, whose conversions are locked."""
     db.stage(_UNBOOK, {"org": payout.organization_id, "payout": payout.id, "at": at})
     db.stage(_RELEASED, (at, payout.organization_id, payout.id))

@@ -1,4 +1,4 @@
-"""What is known here about a transfer on a rail's list."""
+"""The stored data about a transfer on a rail's list."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -17,11 +17,11 @@ _payouts = Rows(KnownPayout)
 
 
 def any_org_find_payout(payout_id: UUID | None) -> KnownPayout | None:
-    """Return the payout with this id, whosever it is; None without one."""
+    """Return the payout of any organization with this id, or None."""
     return None if payout_id is None else _payouts.first(_PAYOUT, (payout_id,))
 
 
-# Whom it may have paid comes from the index of their payouts: an organization has many.
+# Read by the index on the payouts of these affiliates: an organization has many payouts.
 _BY_REFERENCE = f"""
 select {columns(KnownPayout, "p", is_voided="p.voided_at is not null", is_listed="p.exported_at is not null")}
 from payout p where p.organization_id = %(org)s and p.affiliate_id = any(%(affiliates)s::uuid[])
@@ -32,7 +32,7 @@ order by p.method = %(method)s desc, p.amount_cents = %(cents)s desc, p.id limit
 
 
 def find_payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUID]) -> KnownPayout | None:
-    """Return the payout to one of these affiliates that was paid under a transfer's reference; None where none was."""
+    """Return the payout to one of these affiliates that was paid under a transfer's reference, or None."""
     params = {
         "org": transfer.organization_id,
         "affiliates": list(affiliate_ids),
@@ -43,8 +43,8 @@ def find_payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUI
     return _payouts.first(_BY_REFERENCE, params)
 
 
-# The account by the method that pays it, as `models.payouts.candidates` has it: what a person says themselves goes
-# before what the brand says, and that before the wallet of an import.
+# The account by its method, as in `models.payouts.candidates`: the person's own account goes before the operator's, and
+# that before the wallet of an import.
 _PAID_TO_ACCOUNT = """
 from affiliate a left join affiliate_account k on k.id = a.account_id
 where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end)
@@ -72,13 +72,13 @@ _WHOSE_ACCOUNT = f"select distinct a.organization_id {_PAID_TO_ACCOUNT} order by
 
 def any_org_list_organizations_paying(*, method: str, account: str) -> list[UUID]:
     """Return the organizations that have affiliates who are paid to an account."""
-    return [found for (found,) in db.run(_WHOSE_ACCOUNT, {"method": method, "account": account})]
+    return [organization_id for (organization_id,) in db.run(_WHOSE_ACCOUNT, {"method": method, "account": account})]
 
 
 def any_org_find_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:
-    """Return what matching a transfer asks; `payout` is the one that it names.
+    """Return the data for matching a transfer; `payout` is the one that it names.
 
-    Budget: 1 statement, and another one where that payout is not here.
+    Budget: 1 statement, and another one if that payout does not exist.
     """
     row = db.row(
         _FACTS,
@@ -92,8 +92,8 @@ def any_org_find_facts(transfer: RailTransfer, payout: KnownPayout | None) -> Ma
     )
     has_affiliate, paid_to_account, milestone, has_unpaid = row or (False, [], None, False)
     if payout is None and transfer.organization_id is not None:
-        whom = [transfer.affiliate_id] if transfer.affiliate_id else paid_to_account
-        payout = find_payout_by_reference(transfer, whom)
+        affiliate_ids = [transfer.affiliate_id] if transfer.affiliate_id else paid_to_account
+        payout = find_payout_by_reference(transfer, affiliate_ids)
     return MatchingFacts(
         payout=payout,
         has_organization=row is not None,

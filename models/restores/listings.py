@@ -1,4 +1,4 @@
-"""Which lists of rails were compared on this server, and which methods rails were asked by before."""
+"""The lists of rails that were compared on this server, and the payout methods in use."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,19 +28,19 @@ _FINISH = "update restore_listing set transfers = %s, finished_at = clock_timest
 
 
 def stage_begin(*, method: str, since: datetime, source: str) -> UUID:
-    """Stage that a method's payments since a time are being compared on this server; return what to finish it by."""
+    """Stage the start of comparing a method's payments since a time on this server; return the listing's id."""
     listing_id = new_id()
     db.stage(_BEGIN, (listing_id, method, since, source))
     return listing_id
 
 
 def stage_finish(listing_id: UUID, *, transfers: int) -> None:
-    """Stage that they were all compared."""
+    """Stage the end of a comparison."""
     db.stage(_FINISH, (transfers, listing_id))
 
 
-# Of several the one that reaches back furthest, then the newest. None counts while a later one is at work or was cut
-# off: it may have found what the earlier one did not.
+# Among several the one with the earliest start, then the newest. None counts while a later one runs or was
+# interrupted: it may have found payments that the earlier one did not.
 _OF_SERVER = f"""
 select distinct on (l.method) {columns(RestoreListing, "l")} from restore_listing l
 where l.server = this_server() and l.finished_at is not null and not exists (select from restore_listing later
@@ -52,7 +52,7 @@ _listings = Rows(RestoreListing)
 
 
 def list_of_this_server() -> list[RestoreListing]:
-    """Return what was compared on this server, one row per method: the one that reaches back furthest."""
+    """Return the comparisons on this server, one row per method: the one with the earliest start."""
     return _listings.all(_OF_SERVER)
 
 
@@ -60,7 +60,7 @@ _NEWEST_ATTEMPT = "select max(created_at) from payout_attempt where books <> 'sa
 
 
 def any_org_find_newest_attempt_at() -> datetime | None:
-    """Return when a rail was asked last as these books know it: what is forgotten was asked later."""
+    """Return the time of the newest stored attempt: lost attempts are later."""
     row = db.row(_NEWEST_ATTEMPT)
     return row[0] if row else None
 
@@ -71,5 +71,5 @@ select distinct method from payout_attempt where books is not null and books <> 
 
 
 def any_org_list_used_methods() -> list[str]:
-    """Return the methods by which rails of others were asked to pay."""
+    """Return the payout methods in use, other than the sandbox."""
     return [method for (method,) in db.run(_USED)]

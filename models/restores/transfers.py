@@ -1,10 +1,10 @@
-"""Transfers on the lists of rails, each once, with what was made of it."""
+"""Transfers on the lists of rails, each once, with its outcome."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import natives
+from domain.payouts import native_sums
 from domain.restores.transfers import RailTransfer, TransferOutcome
 from models.db import db
 from models.ids import new_id
@@ -13,7 +13,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class RestoredTransfer:
-    """A transfer as it was listed, and what was made of it. `account` is masked."""
+    """A listed transfer with its outcome. `account` is masked."""
 
     id: UUID
     organization_id: UUID | None
@@ -37,7 +37,7 @@ class RestoredTransfer:
 
 _rows = Rows(RestoredTransfer)
 _COLUMNS = columns(RestoredTransfer)
-# The newest state that the rail says; everything else stays until it is matched again.
+# The newest state that the rail reports; everything else stays until it is matched again.
 _LOCK = f"""
 insert into restored_transfer (id, organization_id, method, reference, payout_key, payout_id, affiliate_id,
   milestone_id, native, amount_cents, currency, account, state, made_at, outcome, problem)
@@ -55,7 +55,7 @@ where id = %(id)s
 
 
 def lock(transfer: RailTransfer, *, organization_id: UUID | None, account: str | None) -> RestoredTransfer:
-    """Return the row of a transfer, new or as it was, locked until the transaction ends. `account` is masked."""
+    """Return the row of a transfer, new or existing, locked until the transaction ends. `account` is masked."""
     params = _facts(transfer, organization_id, account) | {"id": new_id()}
     row = _rows.first(_LOCK, params)
     assert row is not None
@@ -65,7 +65,7 @@ def lock(transfer: RailTransfer, *, organization_id: UUID | None, account: str |
 def stage_facts(
     row: RestoredTransfer, transfer: RailTransfer, *, organization_id: UUID | None, account: str | None
 ) -> None:
-    """Stage what a newer list says of a locked transfer that nothing was booked for."""
+    """Stage the values of a newer list for a locked transfer without a booking."""
     db.stage(_FACTS, _facts(transfer, organization_id, account) | {"id": row.id})
 
 
@@ -78,7 +78,7 @@ def _facts(transfer: RailTransfer, organization_id: UUID | None, account: str | 
         "payout": transfer.payout_id,
         "affiliate": transfer.affiliate_id,
         "milestone": transfer.milestone_id,
-        "native": natives.to_text(transfer.natives) if transfer.natives else None,
+        "native": native_sums.to_text(transfer.natives) if transfer.natives else None,
         "cents": transfer.amount_cents,
         "currency": transfer.currency,
         "account": account,
@@ -106,7 +106,7 @@ def stage_outcome(
     booked_payout_id: UUID | None = None,
     why: str | None = None,
 ) -> None:
-    """Stage what was made of a locked transfer; None leaves what is known."""
+    """Stage the outcome of a locked transfer; None leaves a column unchanged."""
     db.stage(
         _OUTCOME,
         {
@@ -129,7 +129,7 @@ where id = %s
 
 
 def stage_undone(row: RestoredTransfer, outcome: TransferOutcome, *, problem: str | None, why: str) -> None:
-    """Stage that nothing is booked for a locked transfer any more."""
+    """Stage that a locked transfer no longer has a booking."""
     db.stage(_UNDONE, (outcome, problem, why, row.id))
 
 
@@ -153,10 +153,10 @@ def any_org_list_waiting(*, limit: int) -> list[RestoredTransfer]:
 
 
 def lock_waiting(*, organization_id: UUID, milestone_id: UUID) -> list[RestoredTransfer]:
-    """Return the transfers that have paid a milestone whose time has not come here before, locked."""
+    """Return the transfers that paid a milestone and waited for it to become payable, locked."""
     return _rows.all(_WAITING_FOR, (organization_id, milestone_id))
 
 
 def any_org_find_by_reference(reference: str, *, is_locked: bool) -> list[RestoredTransfer]:
-    """Return the transfers that rails call so: one, unless two rails use the same name."""
+    """Return the transfers with this reference: one, unless two rails use the same reference."""
     return _rows.all(f"{_BY_REFERENCE} for update" if is_locked else _BY_REFERENCE, (reference,))

@@ -1,1 +1,1 @@
-"""What an operator looks after: rows that end, and values that are sealed anew."""
+"""Maintenance: rows that expire, partitions, resealing, replication, and what needs the operator's attention."""

@@ -1,4 +1,4 @@
-"""How much of each thing waits for an operator, of all organizations: one statement for all of them."""
+"""Counts of everything that waits for an operator, over all organizations, in one statement."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,8 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class WaitingCounts:
-    """Runs to review, payouts that nobody knows the end of, open words of rails, organizations whose money does not add
-    up, letters that failed, connections that are refused, milestones in dispute, programs that wait for their review
-    in the network, and dead letters.
+    """Counts of failed jobs, runs to review, payouts in doubt, open rail events, organizations with ledger findings,
+    failed emails, refused connections, milestones in dispute, and programs that wait for their network review.
     """
 
     dead_letters: int
@@ -44,7 +43,7 @@ _COUNTS = f"select {columns(WaitingCounts, **_COUNTED)}"
 
 
 def any_org_count_waiting() -> WaitingCounts:
-    """Return how much of each waits now."""
-    found = _ROWS.first(_COUNTS)
-    assert found is not None  # it has one row
-    return found
+    """Return the current counts."""
+    counts = _ROWS.first(_COUNTS)
+    assert counts is not None  # it has one row
+    return counts

@@ -1,4 +1,4 @@
-"""How many connections PostgreSQL has, which all processes share."""
+"""The number of PostgreSQL connections, over all processes."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from models.db import db
 
 @dataclass(frozen=True, slots=True)
 class ConnectionCounts:
-    """Connections of clients that are there, of every database and login, and how many PostgreSQL lets in."""
+    """Open client connections, of every database and login, and the maximum that PostgreSQL allows."""
 
-    there: int
+    open: int
     allowed: int
 
 
 def count() -> ConnectionCounts:
-    """Return how many there are now. Budget: 1 statement."""
+    """Return the current counts. Budget: 1 statement."""
     row = db.row(
         "select coalesce(sum(numbackends), 0)::int, current_setting('max_connections')::int from pg_stat_database"
     )

@@ -1,9 +1,10 @@
-"""What grows with traffic, and how a slice of it ends: which rows are there, which are over, what becomes of them.
+"""Kinds of rows that grow with traffic and expire: which rows belong to a kind, which are due, and how they end.
 
-Every kind finds its oldest rows by an index and skips what somebody else is at work on. `docs/decisions` says table by
-table why something ends, or why not.
+Every kind finds its oldest rows by an index and skips rows locked by others. `docs/decisions` explains for each table
+why its rows expire, or why not.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,23 +19,23 @@ from models.jobs import losses
 from models.table import columns
 from models.webhooks.failed_deliveries import FAIL_BY_JOB
 
-#: No more rows than this are counted for an operator.
+#: At most this many rows are counted for an operator.
 MAX_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryKind:
-    """A kind of rows that end. `rows` yields them as `r (ctid, at, …)`, the oldest first.
+    """A kind of rows that expire. `rows` is SQL that yields them as `r (ctid, at, …)`, oldest first.
 
-    `there` says which rows of the table are of this kind at all, `over` which of them have had their time, given the
-    moment `%(before)s`. `end` goes on after `with due as (…)` and returns a row for each. Where a text is to be
-    replaced by what only the caller can make, rows have an `id` and that `text`; `forget` takes `{id, made}` of each.
+    `kind_condition` selects the table's rows of this kind, `due_condition` those of them that are due, given the time
+    `%(before)s`. `end` is SQL that follows `with due as (…)` and returns a row for each. If a text is to be replaced
+    by one that only the caller can compute, rows have an `id` and that `text`; `forget` takes `{id, made}` of each.
     """
 
     name: str
     rows: str
-    there: str
-    over: str
+    kind_condition: str
+    due_condition: str
     end: str | None = None
     forget: Callable[[Sequence[Mapping[str, str]]], None] | None = None
 
@@ -44,7 +45,7 @@ def _oldest_first(table: str, at: str, *, more: str = "") -> str:
 
 
 def _oldest_of_each(owners: str, table: str, at: str, by: str, *, more: str = "") -> str:
-    # One look into an index that is there for other reasons, for each of the few whom the rows belong to.
+    # One lookup in an existing index for each of the few owners of the rows.
     return f"""{owners} o cross join lateral (
       select ctid, {at} as at{more} from {table}
       where organization_id = o.organization_id and {by} = o.id and {{condition}}
@@ -53,16 +54,18 @@ def _oldest_of_each(owners: str, table: str, at: str, by: str, *, more: str = ""
 
 
 _GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
-# Rows of two partitions may have the same place.
+# Rows of two partitions may have the same ctid.
 _GONE_OF_MONTHS = _GONE.replace(" returning", " and id = any(array(select id from due)) returning")
 
 
-def _deleting_kind(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKind:
-    over, end = f"{at} < %(before)s", _GONE.format(table) + " 1"
-    return ExpiryKind(name, _oldest_first(table, at), there=there, over=over, end=end)
+def _deleting_kind(name: str, table: str, at: str, *, kind_condition: str = "true") -> ExpiryKind:
+    due_condition, end = f"{at} < %(before)s", _GONE.format(table) + " 1"
+    return ExpiryKind(
+        name, _oldest_first(table, at), kind_condition=kind_condition, due_condition=due_condition, end=end
+    )
 
 
-# Counted by everything that a statistic asks about clicks. A held one's conversion stays known to its fraud event.
+# Counted by every column that statistics on clicks use. The fraud event of a held click stores its conversion.
 _COUNT_CLICKS = f""", gone as ({_GONE_OF_MONTHS.format("click")} *),
 counted as (
   insert into click_hour as h (organization_id, program_id, affiliate_id, slug, sub_id, hour, is_duplicate, outcome,
@@ -81,7 +84,7 @@ known as (
 select 1 from gone
 """
 
-# A conversion that owed nothing when it was made is known by its first event alone (`models.ledger.rules`).
+# That a conversion owed nothing when it was created is only recorded in its first event (`models.ledger.rules`).
 _DROP_EVENTS = f""", gone as ({_GONE_OF_MONTHS.format("event")} organization_id, type, body),
 told as (
   select organization_id, (body::jsonb #>> '{{data,conversionId}}')::uuid as id from gone
@@ -95,7 +98,7 @@ marked as (
 select 1 from gone
 """
 
-# With its attempts.
+# With their attempts.
 _DROP_DELIVERIES = f""", gone as ({_GONE_OF_MONTHS.format("delivery")} organization_id, event_id, id), let_go as (
   delete from delivery_attempt a using gone g where a.organization_id = g.organization_id
     and a.event_id = g.event_id and a.delivery_id = g.id
@@ -123,26 +126,22 @@ update audit_entry a set ip = m.made from json_to_recordset(%(made)s) as m (id u
 """
 
 
-def _forget_leads(made: Sequence[Mapping[str, str]]) -> None:
-    db.stage(_FORGET_LEADS, {"made": orjson.dumps(list(made)).decode()})
+def _stage_replacements(sql: str, replacements: Sequence[Mapping[str, str]]) -> None:
+    db.stage(sql, {"made": orjson.dumps(list(replacements)).decode()})
 
 
-def _forget_addresses(made: Sequence[Mapping[str, str]]) -> None:
-    db.stage(_FORGET_ADDRESSES, {"made": orjson.dumps(list(made)).decode()})
-
-
-# A sale that waits among the dead letters may still look for the lead of its buyer.
+# A failed sale job may still need the lead of its buyer.
 _NO_SALE_WAITS = """not exists (
   select from job j
   where j.queue = 'sales' and j.failed_at is not null and j.organization_id = lead.organization_id
 )"""
-# The others are money or a promise: an operator decides.
+# Jobs of other queues concern money or a promise: an operator decides.
 _ENDING = {"queues": list(losses.ENDING_QUEUES)}
 _DEAD = """unnest(%(queues)s::text[]) o cross join lateral (
   select ctid, failed_at as at, name from job where queue = o and {condition}
   order by failed_at limit %(limit)s {lock}
 ) r"""
-# A receiver may still be told of what waits.
+# A pending delivery may still be sent.
 _OF_EVENT = "d.organization_id = event.organization_id and d.event_id = event.id"
 _UNTOLD = f"(select d.id from delivery d where {_OF_EVENT} limit 1) is null"
 _HOLDS_NO_KEY = """not exists (
@@ -160,79 +159,79 @@ KINDS: Mapping[str, ExpiryKind] = {
         ExpiryKind(
             "clicks",
             _oldest_of_each("program", "click", "occurred_at", "program_id", more=", id"),
-            there="true",
-            over="occurred_at < %(before)s and outcome <> 'unscored'",
+            kind_condition="true",
+            due_condition="occurred_at < %(before)s and outcome <> 'unscored'",
             end=_COUNT_CLICKS,
         ),
         ExpiryKind(
             "deliveries",
             _oldest_of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id", more=", id"),
-            there="status <> 'Pending'",
-            over="created_at < %(before)s and settled_at < %(before)s",
+            kind_condition="status <> 'Pending'",
+            due_condition="created_at < %(before)s and settled_at < %(before)s",
             end=_DROP_DELIVERIES,
         ),
         ExpiryKind(
             "events",
             _oldest_first("event", "created_at", more=", id"),
-            there="true",
-            over=f"created_at < %(before)s and {_UNTOLD}",
+            kind_condition="true",
+            due_condition=f"created_at < %(before)s and {_UNTOLD}",
             end=_DROP_EVENTS,
         ),
         ExpiryKind(
             "dead_letters",
             _DEAD,
-            there="failed_at is not null",
-            over=f"failed_at < %(before)s and name in {losses.ENDING_NAMES}",
+            kind_condition="failed_at is not null",
+            due_condition=f"failed_at < %(before)s and name in {losses.ENDING_NAMES}",
             end=f", gone as ({_GONE.format('job')} name, organization_id, args), {FAIL_BY_JOB} select name from gone",
         ),
         ExpiryKind(
             "leads",
             _oldest_first("lead", "expires_at", more=", organization_id || ' ' || id as id, email_normalized as text"),
-            there="state = 'Expired' and email <> ''",
-            over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
-            forget=_forget_leads,
+            kind_condition="state = 'Expired' and email <> ''",
+            due_condition=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
+            forget=functools.partial(_stage_replacements, _FORGET_LEADS),
         ),
         _deleting_kind("door_visits", "door_visit", "expires_at"),
         _deleting_kind("pixel_checkouts", "pixel_checkout", "told_at"),
         ExpiryKind(
             "audit_addresses",
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
-            there="ip not like 'hash:%%'",
-            over="created_at < %(before)s",
-            forget=_forget_addresses,
+            kind_condition="ip not like 'hash:%%'",
+            due_condition="created_at < %(before)s",
+            forget=functools.partial(_stage_replacements, _FORGET_ADDRESSES),
         ),
         ExpiryKind(
             "fraud_events",
             _oldest_of_each("program", "fraud_event", "occurred_at", "program_id"),
-            there="true",
-            over="occurred_at < %(before)s",
+            kind_condition="true",
+            due_condition="occurred_at < %(before)s",
             end=_GONE.format("fraud_event") + " 1",
         ),
-        _deleting_kind("rail_events", "rail_event", "received_at", there="outcome <> 'Contradicts'"),
+        _deleting_kind("rail_events", "rail_event", "received_at", kind_condition="outcome <> 'Contradicts'"),
         ExpiryKind(
             "gateway_payloads",
             _oldest_first("gateway_event", "received_at"),
-            there="raw is not null",
-            over="received_at < %(before)s and status <> 'Received'",  # that one waits for its gateway
+            kind_condition="raw is not null",
+            due_condition="received_at < %(before)s and status <> 'Received'",  # that one waits for its gateway
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
-        _deleting_kind("mail", "mail_message", "created_at", there="status <> 'Queued'"),
-        _deleting_kind("invites", "affiliate_invite", "expires_at", there="state in ('Expired', 'Revoked')"),
+        _deleting_kind("mail", "mail_message", "created_at", kind_condition="status <> 'Queued'"),
+        _deleting_kind("invites", "affiliate_invite", "expires_at", kind_condition="state in ('Expired', 'Revoked')"),
         # A member with a key stays, and so does an organization's last Owner.
         ExpiryKind(
             "members",
             _oldest_first("member", "seen_at"),
-            there=f"subject is not null and {_HOLDS_NO_KEY}",
-            over=f"seen_at < %(before)s and {_IS_NOT_THE_LAST_OWNER}",
+            kind_condition=f"subject is not null and {_HOLDS_NO_KEY}",
+            due_condition=f"seen_at < %(before)s and {_IS_NOT_THE_LAST_OWNER}",
             end=_GONE.format("member") + " 1",
         ),
-        # With all that was said in it.
+        # With its entries.
         _deleting_kind("copilot", "copilot_conversation", "changed_at"),
         ExpiryKind(
             "imports",
             _oldest_first("import_job", "created_at", more=", organization_id, id"),
-            there="(status = 'Undone' or imported = 0)",
-            over="created_at < %(before)s",
+            kind_condition="(status = 'Undone' or imported = 0)",
+            due_condition="created_at < %(before)s",
             end=_DROP_IMPORTS,
         ),
     )
@@ -241,7 +240,7 @@ KINDS: Mapping[str, ExpiryKind] = {
 
 @dataclass(frozen=True, slots=True)
 class ExpiryCounts:
-    """How much of a kind there is (at most MOST_COUNTED is counted), since when, and how much of it is due."""
+    """The count of a kind's rows (up to MAX_COUNTED), the time of the oldest, and how many are due."""
 
     rows: int
     oldest: datetime | None
@@ -253,15 +252,15 @@ _OLDEST = "select min(r.at) from {rows}"
 
 
 def any_org_count(kind: ExpiryKind, *, before: datetime | None) -> ExpiryCounts:
-    """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
+    """Return the counts of a kind's rows, due being those older than a time (None: none)."""
     params = {"limit": MAX_COUNTED, "before": before} | _ENDING
     with _long_timeout():
-        (there,) = db.run(_COUNT.format(rows=_rows(kind)), params)[0]
+        (count,) = db.run(_COUNT.format(rows=_rows(kind)), params)[0]
         (oldest,) = db.run(_OLDEST.format(rows=_rows(kind)), params | {"limit": 1})[0]
         due = 0
         if before is not None:
-            (due,) = db.run(_COUNT.format(rows=_rows(kind, over=True)), params)[0]
-    return ExpiryCounts(there, oldest, due)
+            (due,) = db.run(_COUNT.format(rows=_rows(kind, only_due=True)), params)[0]
+    return ExpiryCounts(count, oldest, due)
 
 
 _END = """
@@ -274,24 +273,24 @@ _SKIPPING = "for update skip locked"
 
 
 def any_org_end(kind: ExpiryKind, *, before: datetime, limit: int) -> list[Any]:
-    """End up to `limit` rows of a kind that says itself how; returns what it says of each."""
+    """End up to `limit` due rows of a kind with its own `end`; return the value that it returns of each."""
     assert kind.end is not None
     _stage_in_order()
-    sql = _END.format(rows=_rows(kind, over=True, lock=_SKIPPING), end=kind.end)
+    sql = _END.format(rows=_rows(kind, only_due=True, lock=_SKIPPING), end=kind.end)
     ended = db.run(sql, {"limit": limit, "before": before} | _ENDING)
-    return [said for (said,) in ended]
+    return [value for (value,) in ended]
 
 
 def any_org_lock_texts(kind: ExpiryKind, *, before: datetime, limit: int) -> list[tuple[str, str]]:
-    """Lock up to `limit` rows of a kind whose text is to be replaced; returns (id, text) of each."""
+    """Lock up to `limit` due rows of a kind whose text is to be replaced; return (id, text) of each."""
     _stage_in_order()
-    due = _rows(kind, over=True, lock=_SKIPPING)
+    due = _rows(kind, only_due=True, lock=_SKIPPING)
     return db.run(_LOCK_TEXTS.format(rows=due), {"before": before, "limit": limit})
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryRun:
-    """The last run of a kind: when it began and was done (None: it goes on), and how many rows it ended."""
+    """The last run of a kind: when it started and finished (None: it is running), and how many rows it ended."""
 
     started_at: datetime
     finished_at: datetime | None
@@ -315,7 +314,7 @@ on conflict (kind) do update set started_at = excluded.started_at, finished_at =
 
 
 def stage_start(kind: str, *, at: datetime) -> None:
-    """Stage that a run of a kind begins."""
+    """Stage the start of a run of a kind."""
     db.stage(_STAGE_START, (kind, at))
 
 
@@ -325,26 +324,26 @@ update retention_run set ended = ended + %s, finished_at = %s where kind = %s re
 
 
 def add_progress(kind: str, *, ended: int, finished_at: datetime | None) -> int:
-    """Note that a run ended more rows, and whether it is done; returns how many it ended so far."""
+    """Add rows to the count of a run, and finish it if given; return how many it ended so far."""
     row = db.row(_ADD, (ended, finished_at, kind))
     return int(row[0]) if row else ended
 
 
-def _rows(kind: ExpiryKind, *, over: bool = False, lock: str = "") -> str:
-    condition = f"{kind.there} and {kind.over}" if over else kind.there
+def _rows(kind: ExpiryKind, *, only_due: bool = False, lock: str = "") -> str:
+    condition = f"{kind.kind_condition} and {kind.due_condition}" if only_due else kind.kind_condition
     return kind.rows.format(condition=condition, lock=lock)
 
 
 def _stage_in_order() -> None:
-    # A slice is read off the index. Where the planner thinks that little is due it would rather read and sort all of
-    # it, slice after slice.
+    # A slice is read in the order of the index. If the planner estimates few due rows, it would read and sort all of
+    # them for each slice.
     db.stage("set local enable_bitmapscan = off")
     db.stage("set local enable_sort = off")
 
 
 @contextmanager
 def _long_timeout() -> Iterator[None]:
-    """Let what an operator asks for take its time."""
+    """Allow an operator's query a longer statement timeout."""
     db.stage("set local statement_timeout = '2min'")
     yield
     db.stage("set local statement_timeout = '15s'")

@@ -1,4 +1,4 @@
-"""Which servers' books are known to be whole: not those of one that was restored, until an operator says so."""
+"""Servers whose data is known to be complete: a restored server's is not until an operator confirms it."""
 
 from datetime import datetime
 
@@ -8,9 +8,9 @@ _KNOWN = "known server"
 
 
 def is_known() -> bool:
-    """Say whether nothing can have been forgotten here that was paid.
+    """Return whether this server cannot have lost any payment.
 
-    Budget: 1 statement, once for each connection; each time behind a pool, whose connections may lead elsewhere.
+    Budget: 1 statement per connection; behind a pool each time, since its connections may lead to other servers.
     """
     if db.is_server_fact_known(_KNOWN):
         return True
@@ -22,14 +22,14 @@ def is_known() -> bool:
 
 
 def read_server_name() -> str:
-    """Return what tells this server, on its timeline, from every other. Budget: 1 statement."""
+    """Return the unique name of this server and its timeline. Budget: 1 statement."""
     row = db.row("select this_server()")
     assert row is not None
     return str(row[0])
 
 
 def insert_known(*, by: str, restored_to: datetime) -> bool:
-    """Write down that this server's books were made whole; False where they were known to be."""
+    """Record that this server's data was completed; False if it was known to be complete."""
     statement = """
 insert into known_server (name, known_by, restored_to) values (this_server(), %s, %s) on conflict do nothing returning 1
 """
@@ -37,6 +37,6 @@ insert into known_server (name, known_by, restored_to) values (this_server(), %s
 
 
 def find_restored_to() -> datetime | None:
-    """Return the newest time that this server's books were ever restored to; None where they never were."""
+    """Return the newest time to which this server's data was restored; None if it never was."""
     row = db.row("select max(restored_to) from known_server")
     return row[0] if row else None

@@ -1,4 +1,4 @@
-"""What PostgreSQL keeps of its log for those who have not read it yet: a replica, or whoever follows it for backups."""
+"""Replication slots: the log that PostgreSQL keeps for a replica or a backup that has not read it yet."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from models.db import db
 
 @dataclass(frozen=True, slots=True)
 class LogSlot:
-    """A slot by its name, whether somebody reads by it, and what of the log is kept for it: None where it is lost."""
+    """A slot, whether a reader is connected, and how many bytes of log are kept for it: None if the slot is lost."""
 
     name: str
     is_read: bool
@@ -21,4 +21,6 @@ select slot_name::text, active,
        case when wal_status is distinct from 'lost' then pg_current_wal_lsn() - restart_lsn end
 from pg_replication_slots where not temporary order by 1
 """)
-    return [LogSlot(name, is_read, None if kept is None else int(kept)) for name, is_read, kept in rows]
+    return [
+        LogSlot(name, is_read, None if kept_bytes is None else int(kept_bytes)) for name, is_read, kept_bytes in rows
+    ]

@@ -1,7 +1,7 @@
-"""Tables whose rows lie in partitions, a month each: which there are, and making and dropping one.
+"""Tables with monthly partitions: lists, creates and drops partitions.
 
-The service owns no table. It asks the database's own functions, which make nothing but months that are near and drop
-nothing but empty ones that are long over.
+The service owns no table. It calls database functions, which only create near months and only drop empty months that
+ended long ago.
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,18 @@ from uuid import UUID
 from models.db import db
 from models.table import Rows, columns
 
-#: What lies in months.
+#: The partitioned tables.
 TABLES = ("click", "audit_entry", "event", "delivery", "delivery_attempt")
-#: What of it ends; of the rest no month is dropped.
+#: The tables whose rows expire; no month of the others is dropped.
 ENDING = ("click", "event", "delivery", "delivery_attempt")
 
 
 @dataclass(frozen=True, slots=True)
 class MonthPartition:
-    """A partition of a table: from when (None: from the first row on) until when its ids are made, with its size.
+    """A partition of a table: the range of its ids (`first_id` None: from the first row on) and its size.
 
-    One that is no month takes what no month is there for. `rows` is the database's estimate, None before its first.
+    One that is not a month contains the rows without a month's partition. `rows` is the database's estimate, None
+    before its first one.
     """
 
     name: str
@@ -34,12 +35,12 @@ class MonthPartition:
 
     @property
     def since(self) -> datetime | None:
-        """When its first id is made."""
+        """The time of its first id."""
         return _made_at(self.first_id)
 
     @property
     def until(self) -> datetime | None:
-        """From when on ids are made that it does not take."""
+        """The time from which on ids belong to later partitions."""
         return _made_at(self.last_id)
 
 
@@ -56,18 +57,18 @@ _ALL = f"select {_COLUMNS} from partition_bounds order by whole::text, is_month 
 
 
 def list_partitions() -> list[MonthPartition]:
-    """Return every partition, table by table, the oldest first. Budget: 1 statement."""
+    """Return every partition, by table, oldest first. Budget: 1 statement."""
     return _ROWS.all(_ALL)
 
 
 def create(table: str, month: date) -> bool:
-    """Make the partition of a month, within a year from now; False where that month has one."""
+    """Create the partition of a month, within a year from now; False if it exists."""
     row = db.row("select make_month(%s::regclass, %s)", (table, month))
     return row == (True,)
 
 
 def drop_if_empty(partition: MonthPartition) -> bool:
-    """Drop a month that ended a month ago or more; False where it has rows yet."""
+    """Drop a month that ended at least a month ago; False if it still has rows."""
     row = db.row("select drop_month(%s::regclass)", (partition.name,))
     return row == (True,)
 

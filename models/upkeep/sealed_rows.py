@@ -1,6 +1,6 @@
-"""Where the database keeps sealed values, kind by kind: to find what a former key sealed and to write it anew.
+"""The sealed values in the database, by kind: to find those sealed with a former key and reseal them.
 
-`adapters.sealing` opens them; a kind says which rows they are in and what each belongs to, as the sealing code does.
+`adapters.sealing` opens them; a kind defines their rows and the context that each value is bound to.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from models.db import db
 class SealedKind:
     """One kind of sealed value. `key` names the columns that order its rows, `sealed` and `belongs_to` are expressions.
 
-    `write` says how a row takes a sealed value; `at_once` rows are read and locked together.
+    `write` is the assignment that stores a sealed value; `at_once` is how many rows are read and locked together.
     """
 
     name: str
@@ -29,7 +29,7 @@ class SealedKind:
 
 @dataclass(frozen=True, slots=True)
 class SealedRow:
-    """A row with a sealed value: its key, the value, and what it belongs to."""
+    """A row with a sealed value: its key, the value, and the context that it is bound to."""
 
     key: tuple[Any, ...]
     sealed: bytes
@@ -49,7 +49,7 @@ def _column(name: str, table: str, column: str, *, where: str = "true", at_once:
     )
 
 
-#: Every kind there is; a test looks for columns and seals that are not among them.
+#: All kinds; a test searches for columns and seals that are missing here.
 KINDS = (
     _column("signing secrets of API keys", "api_key", "signing_secret_sealed"),
     _column("secrets of webhook endpoints", "webhook_endpoint", "secret_sealed"),
@@ -99,9 +99,9 @@ order by {key} limit {kind.at_once} {lock}
 
 
 def any_org_read_slice(kind: SealedKind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[SealedRow]:
-    """Return the next rows of a kind in the order of their keys; none after the last one.
+    """Return the next rows of a kind by key; an empty list after the last one.
 
-    Rows that are to be changed are locked until the transaction ends, those that somebody else holds left out.
+    Rows that are to be changed are locked until the transaction ends, skipping rows locked by others.
     """
     key = ", ".join(kind.key)
     onwards = f"and ({key}) > %s" if after is not None else ""

@@ -1,1 +1,1 @@
-"""Endpoints, and the outbox of events and deliveries."""
+"""Webhook endpoints, and the outbox of events and deliveries."""

@@ -1,4 +1,4 @@
-"""Webhook endpoints and deliveries of all organizations, as an operator sees them. Bodies and secrets stay sealed."""
+"""Webhook endpoints and deliveries of all organizations, for the operator. Bodies and secrets are not read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from models.webhooks.outbox import FAILED_INDEX_CONDITION
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """An endpoint with what became of the deliveries that were made in the last day."""
+    """An endpoint with the counts of the last day's deliveries by status."""
 
     id: UUID
     organization_id: UUID
@@ -24,7 +24,7 @@ class EndpointRow:
 
     @property
     def state(self) -> str:
-        """Say whether the last that was heard of it was a failure."""
+        """Return "failing" if its last attempt failed, else "ok"."""
         return "failing" if self.failing_since is not None else "ok"
 
 
@@ -51,14 +51,14 @@ limit %(limit)s
 def any_org_list_endpoints(
     *, organization_id: UUID | None = None, endpoint_id: UUID | None = None, only_failing: bool = False, limit: int = 1
 ) -> list[EndpointRow]:
-    """Return endpoints, those that have failed longest first, narrowed by what is given."""
+    """Return endpoints, the longest failing first; None does not filter."""
     params = {"org": organization_id, "id": endpoint_id, "failing": only_failing, "limit": limit}
     return _ENDPOINT_ROWS.all(_ENDPOINTS, params)
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    """A delivery with its latest answer, or why there was none."""
+    """A delivery with its latest response, or the reason for none."""
 
     id: UUID
     organization_id: UUID
@@ -75,7 +75,7 @@ class DeliveryRow:
 
 _DELIVERY_ROWS = Rows(DeliveryRow)
 
-# The history has indexes per endpoint; of each no more is read than may be shown.
+# The history has an index per endpoint; at most `limit` rows of each are read.
 _DELIVERIES = f"""
 select {columns(DeliveryRow, "d")} from webhook_endpoint w cross join lateral (
   select * from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
@@ -92,6 +92,6 @@ limit %(limit)s
 def any_org_list_deliveries(
     *, organization_id: UUID | None, endpoint_id: UUID | None, status: str | None, since: datetime | None, limit: int
 ) -> list[DeliveryRow]:
-    """Return deliveries, newest first, narrowed by what is given; those of deleted endpoints too."""
+    """Return deliveries, newest first, including those of deleted endpoints; None does not filter."""
     params = {"org": organization_id, "endpoint": endpoint_id, "status": status, "since": since, "limit": limit}
     return _DELIVERY_ROWS.all(_DELIVERIES, params)

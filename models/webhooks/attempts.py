@@ -1,4 +1,4 @@
-"""What came of the attempts of a delivery, and the event that all of them sent."""
+"""Attempts of a delivery with their results, and the event that they sent."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from models.webhooks.outbox import Delivery
 
 @dataclass(frozen=True, slots=True)
 class DeliveredEvent:
-    """An event as every attempt sends it: `body` byte for byte."""
+    """An event with the exact `body` that every attempt sends."""
 
     id: UUID
     type: str
@@ -20,7 +20,7 @@ class DeliveredEvent:
 
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """An attempt with what came back: a status with the start of the body, or the reason why nothing did."""
+    """An attempt with its result: a status with the start of the response body, or the reason for no response."""
 
     number: int
     began_at: datetime
@@ -31,7 +31,7 @@ class PastAttempt:
 
     @property
     def duration_ms(self) -> int:
-        """How long the receiver took, in milliseconds."""
+        """The duration of the attempt in milliseconds."""
         return (self.ended_at - self.began_at) // timedelta(milliseconds=1)
 
 
@@ -50,12 +50,12 @@ def find_delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID
 
 
 def find_event(*, organization_id: UUID, event_id: UUID) -> DeliveredEvent:
-    """Return the event of a delivery; it is there as long as its delivery."""
-    found = _EVENTS.first(_EVENT, (organization_id, event_id))
-    assert found is not None
-    return found
+    """Return the event of a delivery; it exists as long as its delivery."""
+    delivered_event = _EVENTS.first(_EVENT, (organization_id, event_id))
+    assert delivered_event is not None
+    return delivered_event
 
 
 def list_of_delivery(delivery: Delivery, *, organization_id: UUID) -> list[PastAttempt]:
-    """Return the attempts of a delivery that came to an end, the latest first."""
+    """Return the finished attempts of a delivery, newest first."""
     return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, delivery.event_id, delivery.id))

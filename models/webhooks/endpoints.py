@@ -1,4 +1,4 @@
-"""Webhook endpoints: where an organization wants to be told, and about what."""
+"""Webhook endpoints: the URLs of an organization, each with the events that it receives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from models.table import Table
 class WebhookEndpoint:
     """A URL with the events it subscribes to and its sealed signing secret.
 
-    `managed_by` is who put it up and takes it down, None for the brand's own; such a hook has one event.
-    `failing_since` is the first failed attempt that no success has followed, `failure_told_at` when Owners were told.
+    `managed_by` is the platform that creates and deletes it, None for the brand's own; such a hook has one event.
+    `failing_since` is the first failed attempt since the last success, `failure_told_at` when Owners were notified.
     """
 
     id: UUID
@@ -53,8 +53,8 @@ def insert(
     managed_by: str | None = None,
     now: datetime,
 ) -> WebhookEndpoint:
-    """Insert an endpoint and return it. Ask `is_url_taken` (of a hook `hooks.find_hook`) first, in the same turn."""
-    made = _TABLE.first(
+    """Insert an endpoint and return it. Call `is_url_taken` (hooks: `hooks.find_hook`) first, under the same lock."""
+    endpoint = _TABLE.first(
         _INSERT,
         {
             "id": endpoint_id,
@@ -67,15 +67,15 @@ def insert(
             "now": now,
         },
     )
-    assert made is not None  # a statement that returns nothing has raised
-    return made
+    assert endpoint is not None  # otherwise the statement has raised
+    return endpoint
 
 
 def update(*, organization_id: UUID, endpoint_id: UUID, changes: Mapping[str, Any]) -> WebhookEndpoint:
-    """Change columns of an endpoint that was found in this transaction; returns it as it is now."""
-    changed = _TABLE.update({"organization_id": organization_id, "id": endpoint_id}, changes)
-    assert changed is not None  # endpoints are never deleted but by a mark
-    return changed
+    """Change columns of an endpoint that was read in this transaction, and return it as it is now."""
+    endpoint = _TABLE.update({"organization_id": organization_id, "id": endpoint_id}, changes)
+    assert endpoint is not None  # endpoints are only marked as deleted
+    return endpoint
 
 
 _COUNT = """
@@ -85,7 +85,7 @@ where organization_id = %s and deleted_at is null and managed_by is not distinct
 
 
 def count(organization_id: UUID, *, managed_by: str | None = None) -> int:
-    """Return how many endpoints the organization has: of its own, or those that `managed_by` put up."""
+    """Return how many endpoints the organization has: its own, or those that `managed_by` created."""
     row = db.row(_COUNT, (organization_id, managed_by))
     assert row is not None
     return int(row[0])
@@ -98,7 +98,7 @@ where organization_id = %s and url = %s and deleted_at is null and managed_by is
 
 
 def is_url_taken(*, organization_id: UUID, url: str, except_id: UUID | None = None) -> bool:
-    """Say whether an endpoint of the organization's own, other than `besides`, has this URL."""
+    """Return whether one of the organization's own endpoints, other than `except_id`, has this URL."""
     return bool(db.run(_TWINS, (organization_id, url, except_id)))
 
 
@@ -127,8 +127,8 @@ def page(
 ) -> list[WebhookEndpoint]:
     """Return up to `limit` endpoints, newest first, after the keyset position `after`.
 
-    `managed` asks for hooks alone, or for the organization's own alone.
+    `managed` True returns only hooks, False only the organization's own.
     """
     before, before_id = after or (None, None)
-    known = {"org": organization_id, "before": before, "before_id": before_id, "limit": limit, "managed": managed}
-    return _TABLE.all(_PAGE, known)
+    params = {"org": organization_id, "before": before, "before_id": before_id, "limit": limit, "managed": managed}
+    return _TABLE.all(_PAGE, params)

@@ -1,4 +1,4 @@
-"""Deliveries whose job is deleted while they wait: nobody would ever try them, so they end, and can be sent again."""
+"""Deliveries whose job was deleted while they were pending: they fail, and can be sent again."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ import orjson
 from domain import jobs
 from models.db import db
 
-#: Goes on after `with gone as (…)`, jobs that are deleted: their name, organization_id and args.
+#: SQL that follows `with gone as (…)`, the deleted jobs: their name, organization_id and args.
 FAIL_BY_JOB = f"""given_up as (
   update delivery d set status = 'Failed', failure_reason = 'The job that would have sent it was deleted.',
     next_attempt_at = null, settled_at = now()
@@ -24,7 +24,7 @@ select 1 from gone
 
 
 def any_org_stage_failed_by_jobs(deleted: Sequence[Mapping[str, object]]) -> None:
-    """Stage that the deliveries of deleted jobs have failed; what is no delivery, or settled, stays as it is.
+    """Stage that the deliveries of deleted jobs failed; other jobs and settled deliveries are left unchanged.
 
     Each job has its `name`, `organization_id` and `args`.
     """

@@ -1,4 +1,4 @@
-"""Hooks: endpoints that a no-code platform puts up and takes down by itself, each for one event type."""
+"""Hooks: endpoints that a no-code platform creates and deletes itself, each for one event type."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +8,7 @@ from models.ids import new_id
 from models.table import Rows, columns
 from models.webhooks.endpoints import WebhookEndpoint
 
-#: Who manages the hooks of no-code platforms.
+#: The `managed_by` of hooks of no-code platforms.
 AUTOMATION = "automation"
 
 _HOOKS = Rows(WebhookEndpoint)
@@ -30,11 +30,11 @@ def find_hook(*, organization_id: UUID, event: str, url: str) -> WebhookEndpoint
 
 
 def remove(*, organization_id: UUID, hook_id: UUID, at: datetime) -> WebhookEndpoint | None:
-    """Delete a hook and return it; None when there is none by this id, also where it is another kind of endpoint."""
+    """Delete a hook and return it; None if no hook has this id, or it is another kind of endpoint."""
     return _HOOKS.first(_REMOVE, {"org": organization_id, "id": hook_id, "at": at})
 
 
-# Of several deliveries that are told so at once, one deletes it and leaves the entry.
+# Among several concurrent deliveries that get this response, one deletes it and inserts the entry.
 _GONE = """
 with gone as (
   update webhook_endpoint set deleted_at = %(at)s, updated_at = %(at)s
@@ -52,9 +52,9 @@ from gone
 def stage_gone(
     *, organization_id: UUID, hook_id: UUID, before: dict[str, object], delivery_id: UUID, at: datetime
 ) -> None:
-    """Stage the end of a hook whose target answered a delivery with 410 Gone, with its audit entry: one statement.
+    """Stage the deletion of a hook whose target answered a delivery with 410 Gone, with its audit entry: one statement.
 
-    `before` is what the entry shows of it. What is still on its way to it is ended by `deliver`, unsent.
+    `before` is the entry's description of it. `deliver` ends its pending deliveries without sending them.
     """
     db.stage(
         _GONE,

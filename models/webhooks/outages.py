@@ -1,4 +1,4 @@
-"""Webhook endpoints that nothing reaches: since when, what they say, and whether their Owners were told."""
+"""Outages of webhook endpoints: since when, the last response, and whether the Owners were notified."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ update webhook_endpoint set failing_since = null, failure_told_at = null where o
 
 
 def stage_start(*, organization_id: UUID, endpoint_id: UUID, at: datetime) -> None:
-    """Stage that an endpoint has failed since now, unless it is known to have failed for longer."""
+    """Stage the start of an outage, unless the endpoint has one."""
     db.stage(_START, (at, organization_id, endpoint_id))
 
 
 def stage_end(*, organization_id: UUID, endpoint_id: UUID) -> None:
-    """Stage that an endpoint was reached; the next outage is told anew."""
+    """Stage that an endpoint was reached; the next outage is notified again."""
     db.stage(_END, (organization_id, endpoint_id))
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """An endpoint that has failed for long: how many deliveries were given up, when the first of them was made (None
-    without any), and the latest attempt's answer or why there was none."""
+    """A long outage: how many deliveries failed, when the first of them was created (None without any), and the latest
+    attempt's response or the reason for none."""
 
     endpoint_id: UUID
     organization_id: UUID
@@ -55,8 +55,8 @@ _COLUMNS = columns(
     last_reason="last.failure_reason",
 )
 
-# The first failed attempt is of an event that may be an hour older: a receiver can ask for that much time. A success
-# that was under way when the outage was noted has not ended it in the row, so it is looked for here.
+# The first failed attempt may be of an event that is an hour older: a receiver can ask for that delay. A success that
+# was in progress when the outage was recorded has not cleared the row, so it is checked here.
 _LONG = f"""
 select {_COLUMNS}
 from webhook_endpoint w
@@ -82,10 +82,10 @@ for update of w skip locked
 
 
 def any_org_lock_long(*, since: datetime, limit: int) -> list[Outage]:
-    """Return up to `limit` outages that began by `since` and nobody was told of, locked, by organization."""
+    """Return up to `limit` outages that began by `since` and were not notified, locked, by organization."""
     return _OUTAGES.all(_LONG, (since, limit))
 
 
 def any_org_stage_notified(endpoint_ids: Sequence[UUID], *, at: datetime) -> None:
-    """Stage that the Owners were told of these outages."""
+    """Stage that the Owners were notified of these outages."""
     db.stage("update webhook_endpoint set failure_told_at = %s where id = any(%s)", (at, list(endpoint_ids)))

@@ -1,4 +1,4 @@
-"""Outbound events and their deliveries: who is told what. Attempts to tell them are in `sending`."""
+"""The outbox: events and their deliveries to endpoints. Sending attempts are in `sending`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ from told
 
 
 def stage_event(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, created_at: datetime) -> None:
-    """Stage an event, one delivery per endpoint that subscribes to it, and one job per delivery: one statement.
+    """Stage an event, one delivery per subscribed endpoint, and one job per delivery: one statement.
 
-    `body` is the envelope exactly as every attempt will send it.
+    `body` is the exact envelope that every attempt will send.
     """
     db.stage(
         _STAGE_EVENT,
@@ -86,7 +86,7 @@ def stage_events(
     bodies: Mapping[UUID, str],
     created_at: datetime,
 ) -> None:
-    """Stage many events of one type, by their ids, as `stage_event` does one: one statement for all."""
+    """Stage many events of one type, by their ids, like `stage_event`: one statement for all."""
     db.stage(
         _STAGE_EVENTS,
         {
@@ -107,7 +107,7 @@ def stage_selected_events(
     event_type: str,
     created_at: datetime,
 ) -> None:
-    """Stage events of one type that a query makes (columns `id` and `body`) as `stage_events` stages those given."""
+    """Stage the events of one type that a query returns (columns `id` and `body`), like `stage_events`."""
     db.stage(
         _WRITE_MANY.format(made=f"({query}) made") + _DELIVER_MANY,
         {
@@ -129,7 +129,7 @@ values (%s, %s, %s, %s, %s, %s, %s)
 def stage_delivery(
     *, organization_id: UUID, delivery_id: UUID, event_id: UUID, endpoint_id: UUID, event_type: str, at: datetime
 ) -> None:
-    """Stage a delivery to one endpoint alone (a test)."""
+    """Stage a delivery to a single endpoint (a test)."""
     db.stage(_STAGE_DELIVERY, (delivery_id, organization_id, event_id, endpoint_id, event_type, at, at))
 
 
@@ -139,13 +139,13 @@ insert into event (id, organization_id, type, body, created_at, is_sample) value
 
 
 def stage_event_alone(*, organization_id: UUID, event_id: UUID, event_type: str, body: str, at: datetime) -> None:
-    """Stage an event that nobody subscribes to by itself (a test)."""
+    """Stage an event without deliveries to its subscribers (a test)."""
     db.stage(_STAGE_EVENT_ALONE, (event_id, organization_id, event_type, body, at))
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One line of an endpoint's delivery history."""
+    """A delivery in an endpoint's history."""
 
     id: UUID
     event_id: UUID
@@ -160,7 +160,8 @@ class Delivery:
     settled_at: datetime | None
 
 
-#: Has an index of failed deliveries alone take part where only they are asked for. It holds for every row.
+#: A condition that is true for every row and lets the planner use the index of failed deliveries if only those are
+#: requested.
 FAILED_INDEX_CONDITION = "(%(status)s::text is distinct from 'Failed' or failed_since is not null)"
 
 _DELIVERIES = Rows(Delivery)
@@ -179,7 +180,7 @@ limit %(limit)s
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilters:
-    """Which deliveries: with this status, of this type, made from `since` until before `until`; None is any."""
+    """Filters: this status, this type, created from `since` until before `until`; None does not filter."""
 
     status: str | None = None
     event_type: str | None = None
@@ -230,5 +231,5 @@ where organization_id = %s and event_id = %s and id = %s
 
 
 def stage_reopen(delivery: Delivery, *, organization_id: UUID, at: datetime) -> None:
-    """Stage that a settled delivery is pending again, for the one attempt that somebody asked for."""
+    """Stage that a settled delivery is pending again, for one requested attempt."""
     db.stage(_REOPEN, (at, organization_id, delivery.event_id, delivery.id))

@@ -1,4 +1,4 @@
-"""The events that happened last, as they were sent."""
+"""The newest events, as they were sent."""
 
 from uuid import UUID
 
@@ -11,5 +11,5 @@ order by created_at desc, id desc limit %s
 
 
 def list_of_type(*, organization_id: UUID, event_type: str, limit: int) -> list[str]:
-    """Return the bodies of up to `limit` events of a type, newest first; what a Test sent is none. One round trip."""
+    """Return the bodies of up to `limit` events of a type, newest first, without tests. One round trip."""
     return [body for (body,) in db.run(_OF_TYPE, (organization_id, event_type, limit))]

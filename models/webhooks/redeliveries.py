@@ -1,4 +1,4 @@
-"""Deliveries of an endpoint that are sent again by the window in which their events happened."""
+"""Redelivery of an endpoint's deliveries in a time window."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from models.webhooks.outbox import FAILED_INDEX_CONDITION, Delivery
 
 @dataclass(frozen=True, slots=True)
 class DeliveryWindow:
-    """Settled deliveries of one endpoint made from `since` until before `until`, with this status."""
+    """Settled deliveries of one endpoint created from `since` until before `until`, with this status."""
 
     organization_id: UUID
     endpoint_id: UUID
@@ -31,14 +31,14 @@ class DeliveryWindow:
             "status": self.status,
         }
 
-    def shown(self) -> dict[str, str]:
-        """Return what was asked for, for the audit log."""
+    def audit_values(self) -> dict[str, str]:
+        """Return the window for the audit log."""
         return {"since": self.since.isoformat(), "until": self.until.isoformat(), "status": self.status}
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedDelivery:
-    """A delivery that will be tried again at `at`."""
+    """A delivery whose next attempt is at `at`."""
 
     id: UUID
     created_at: datetime
@@ -62,7 +62,7 @@ def count(window: DeliveryWindow) -> int:
     return int(row[0])
 
 
-# What was asked for before is still on its way: this goes after it, so that calls in a row come no faster than one.
+# Earlier redeliveries may still be pending: new ones are scheduled after them, so that repeated calls send no faster.
 _QUEUED = Rows(QueuedDelivery)
 _REOPEN = f"""
 with chosen as (
@@ -96,9 +96,9 @@ def reopen(
     gap: timedelta,
     now: datetime,
 ) -> list[QueuedDelivery]:
-    """Make up to `limit` deliveries of the window Pending, oldest first, each with a job for one attempt, `gap` apart.
+    """Reopen up to `limit` deliveries of the window, oldest first, each with a job for one attempt, `gap` apart.
 
-    `after` is the position (created_at, id) to go on from.
+    `after` is the position (created_at, id) to continue from.
     """
     return _QUEUED.all(
         _REOPEN,
@@ -130,7 +130,7 @@ where organization_id = %(org)s and event_id = %(event)s and id = %(id)s and exi
 
 
 def hasten(delivery: Delivery, *, organization_id: UUID, endpoint_id: UUID, now: datetime) -> bool:
-    """Make the next attempt of a pending delivery at once; False when none waits: one is due, or goes on."""
+    """Make the next attempt of a pending delivery due now; False if it is already due or running."""
     params = {
         "org": organization_id,
         "endpoint": endpoint_id,

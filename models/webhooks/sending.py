@@ -1,4 +1,4 @@
-"""Attempts to send deliveries: begun, ended, or not made after all. Each function does one or many in one statement."""
+"""Attempts to send deliveries: their start, their result, or their withdrawal. One statement for one or many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt sends, where to, and how many attempts there were including this one."""
+    """One attempt: its event, its endpoint, and its number, counted from 1."""
 
     delivery_id: UUID
     event_id: UUID
@@ -41,8 +41,8 @@ _SENT = columns(
     event_at="e.created_at",
     number="d.attempt_count",
 )
-# Each look-up behind `offset 0` goes by the whole key; joined, all of an organization's endpoints and events are read
-# for it where the plan was made of an empty table (decision 49).
+# Each lookup with `offset 0` uses the whole key; with joins, a plan made for an empty table reads all of an
+# organization's endpoints and events (decision 49).
 _BEGIN = PreparedStatement(f"""
 with d as (
   update delivery set attempt_count = attempt_count + 1, next_attempt_at = null
@@ -63,9 +63,9 @@ cross join lateral (
 
 
 def begin(*, organization_id: UUID, events: Mapping[UUID, UUID]) -> Mapping[UUID, Attempt]:
-    """Count an attempt of each delivery that is still pending and return what to send, by delivery.
+    """Count an attempt of each delivery that is still pending and return the attempts, by delivery.
 
-    `events` are the deliveries with the event of each, which says where they lie.
+    `events` maps deliveries to their events, whose ids determine the partitions.
     """
     if not events:
         return {}
@@ -81,14 +81,14 @@ where organization_id = %s and id = %s and deleted_at is null and url = %s and s
 
 
 def is_current(attempt: Attempt) -> bool:
-    """Say whether the endpoint is there and has the URL and the secret that the attempt is about to use."""
+    """Return whether the endpoint exists and has the URL and the secret that the attempt is about to use."""
     endpoint = (attempt.organization_id, attempt.endpoint_id, attempt.url, attempt.secret_sealed)
     return bool(db.run(_CURRENT, endpoint))
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What attempt `number` of a delivery led to: what came back, and what the delivery is from then on."""
+    """The result of attempt `number` of a delivery: the response, and the delivery's new state."""
 
     delivery_id: UUID
     event_id: UUID
@@ -103,8 +103,8 @@ class AttemptResult:
     settled_at: datetime | None
 
 
-# The deliveries are looked up by arrays of ids: the plan is kept, and must never read all of an organization's. Their
-# events say where they lie (`_in_months`).
+# The deliveries are looked up by arrays of ids: the cached plan must never scan all of an organization's. Their events
+# determine the partitions (`_event_params`).
 _RESULTS = PreparedStatement("""
 with result as materialized (
   select * from unnest(%(delivery_id)s::uuid[], %(number)s::int[], %(began_at)s::timestamptz[],
@@ -132,12 +132,14 @@ where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d
 
 
 def stage_results(results: Sequence[AttemptResult], *, organization_id: UUID) -> None:
-    """Stage what attempts led to: one statement. A delivery that has moved on since stays as it is.
+    """Stage the results of attempts in one statement. A delivery that has changed since stays unchanged.
 
-    The commit need not wait for the disk: losing it in a crash only sends the same deliveries once more.
+    The commit does not wait for the disk: losing it in a crash only sends the same deliveries once more.
     """
     db.stage("set local synchronous_commit = off")
-    columns_by_name = {name: [getattr(each, name) for each in results] for name in AttemptResult.__dataclass_fields__}
+    columns_by_name = {
+        name: [getattr(result, name) for result in results] for name in AttemptResult.__dataclass_fields__
+    }
     db.stage(_RESULTS, {"org": organization_id, **columns_by_name, **_event_params(columns_by_name["event_id"])})
 
 
@@ -151,12 +153,12 @@ where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d
 
 
 def stage_not_made(attempts: Sequence[Attempt], *, organization_id: UUID) -> None:
-    """Stage that attempts were begun and nothing was sent: they are due again, under the same numbers."""
-    ids, numbers = [each.delivery_id for each in attempts], [each.number for each in attempts]
-    events = _event_params([each.event_id for each in attempts])
+    """Stage that started attempts sent nothing: they are due again, with the same numbers."""
+    ids, numbers = [attempt.delivery_id for attempt in attempts], [attempt.number for attempt in attempts]
+    events = _event_params([attempt.event_id for attempt in attempts])
     db.stage(_NOT_MADE, {"org": organization_id, "ids": ids, "numbers": numbers, **events})
 
 
 def _event_params(events: Sequence[UUID]) -> Mapping[str, object]:
-    """Return events with the first and the last of them: the array finds rows, the two say which months are opened."""
+    """Return events with the first and last of them: the array finds the rows, the range selects the partitions."""
     return {"events": list(events), "first": min(events), "last": max(events)}

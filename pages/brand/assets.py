@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from api.programs.assets import create_asset, delete_asset, get_asset_file, list_assets
 from api.programs.programs import list_programs
-from domain.programs.assets import MOST_IMAGE_BYTES
+from domain.programs.assets import MAX_IMAGE_BYTES
 from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.form_pages import CustomForm, Form, form_page, send
@@ -18,10 +18,10 @@ from pages.screens import screen
 blueprint = Blueprint("assets_page", __name__)
 
 _HERE = "/dashboard/assets"
-_MAX_FORM_BYTES = MOST_IMAGE_BYTES + 64 * 1024
+_MAX_FORM_BYTES = MAX_IMAGE_BYTES + 64 * 1024
 # The rows contain the whole texts, so a page has few.
 _ASSETS = RowList(list_assets, ("programId",), query={"take": 20})
-_TOO_LARGE = f"It is larger than {MOST_IMAGE_BYTES // 1024**2} MiB."
+_TOO_LARGE = f"It is larger than {MAX_IMAGE_BYTES // 1024**2} MiB."
 
 
 def _create_text() -> Response | FormState:
@@ -31,8 +31,8 @@ def _create_text() -> Response | FormState:
 
 def _create_image() -> Response | FormState:
     """Create an image for affiliates: its type is read from its bytes, never from the name of the file."""
-    content = forms.read_file("file", MOST_IMAGE_BYTES)
-    if not content or len(content) > MOST_IMAGE_BYTES:
+    content = forms.read_file("file", MAX_IMAGE_BYTES)
+    if not content or len(content) > MAX_IMAGE_BYTES:
         return forms.form_with_errors({"file": _TOO_LARGE if content else "Choose a file."}, form_id="image-")
     return _create({"dataBase64": base64.b64encode(content).decode()}, "image-")
 

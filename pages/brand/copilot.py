@@ -134,7 +134,7 @@ def _describe_document(document: Any, above: str = "") -> Iterator[tuple[str, st
     pairs = document.items() if isinstance(document, Mapping) else enumerate(document, 1)
     currency = document.get("currency") if isinstance(document, Mapping) else None
     for name, value in pairs:
-        shown_name = one_line.displayed(str(name), max_length=_MAX_LABEL)
+        shown_name = one_line.format_line(str(name), max_length=_MAX_LABEL)
         label = f"{above} › {shown_name}" if above else shown_name
         if isinstance(value, Mapping | list) and value:
             yield from _describe_document(value, label)
@@ -144,11 +144,11 @@ def _describe_document(document: Any, above: str = "") -> Iterator[tuple[str, st
 
 def _describe_value(name: str, value: Any, currency: Any) -> str:
     if name.endswith("Cents") and type(value) is int and isinstance(currency, str):
-        return wording.money(value, currency)
+        return wording.format_money(value, currency)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value in ({}, [], ""):
-        return wording.NOTHING
+        return wording.DASH
     return _quote(value) if isinstance(value, str) else str(value)
 
 
@@ -156,7 +156,7 @@ def _quote(value: str) -> str:
     """Return a text as one quoted line, since anyone may have written it; ids and states stay unquoted."""
     if _WORD.fullmatch(value):
         return value
-    return one_line.quoted(one_line.displayed(value, max_length=_MAX_VALUE))
+    return one_line.quote(one_line.format_line(value, max_length=_MAX_VALUE))
 
 
 def _read_conversation_id() -> str:

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from api.invites.invites import create_invite, create_invites, list_invites, resend_invite, revoke_invite
 from api.programs.programs import list_programs
-from domain.invites import MOST_RECIPIENTS, InviteState
+from domain.invites import MAX_RECIPIENTS, InviteState
 from pages import api_client, form_values, forms, screens
 from pages.api_client import ApiResult
 from pages.brand import choices
@@ -126,5 +126,5 @@ def _render_page(form: FormState | None = None, *, new_invite: Any = None, outco
         next_cursor=invites["nextCursor"],
         programs=choices.list_program_choices(),
         states=[(state.value, state.value) for state in InviteState],
-        most=MOST_RECIPIENTS,
+        most=MAX_RECIPIENTS,
     )

@@ -91,7 +91,7 @@ def _list_waiting_work(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWo
     yield from _list_review_work()
     if api_client.is_allowed(list_payout_drafts):
         for draft in api_client.require(list_payout_drafts):
-            amounts = [wording.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
+            amounts = [wording.format_money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
             singular, plural = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
             yield WaitingWork(draft["recipientCount"], singular, plural, "/dashboard/payouts", amounts)
     if api_client.is_allowed(list_webhook_endpoints):
@@ -107,7 +107,7 @@ def _list_review_work() -> Iterator[WaitingWork]:
         yield WaitingWork(len(events), singular, plural, "/dashboard/review")
     uncredited = api_client.require(summarize_uncredited_conversions)
     if uncredited["openCount"]:
-        amounts = [wording.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
+        amounts = [wording.format_money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
         singular, plural = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
         yield WaitingWork(uncredited["openCount"], singular, plural, "/dashboard/review?kind=uncredited", amounts)
 

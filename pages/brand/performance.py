@@ -27,7 +27,7 @@ def create_charts(program_id: str | None = None) -> Sequence[Chart]:
         charts_by_kind.append(charts.create_chart(label, points))
     for label, name, back in (("Revenue", "revenue", "refunded"), ("Commission", "commission", None)):
         amounts = [(day["key"], day[f"{name}Cents"] - (day[f"{back}Cents"] if back else 0)) for day in days]
-        points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
+        points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
         charts_by_kind.append(charts.create_chart(label, points, _held_amounts(totals, name, back)))
     return [chart for chart in charts_by_kind if chart.has_anything]
 

@@ -1,7 +1,7 @@
 """The page that a brand's own site embeds in a frame, and the script that creates the frame.
 
-The page itself has no personal data: its script calls the API with a token from the fragment of the address (`#`), which
-browsers never send. The id before it, which is not secret, decides which sites may frame the page.
+The page itself has no personal data: its script calls the API with a token from the fragment (`#`) of the address, and
+browsers never send that. The id before it, which is not secret, decides which sites may frame the page.
 """
 
 import secrets
@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from api.embed import view
-from domain.conversions.own_words import EarningState
+from domain.conversions.earnings import EarningState
 from domain.money import currencies
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType

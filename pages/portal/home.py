@@ -56,7 +56,7 @@ def _sum_days(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
-    points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
+    points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
     return charts.create_chart(f"Earned in {currency}", points)
 
 

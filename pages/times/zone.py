@@ -20,7 +20,7 @@ COOKIE = "finderfee-zone"
 def current_zone() -> ZoneInfo:
     """Return the zone of the current page. Determined once a request."""
     if not has_request_context():
-        return time_zones.of(None)
+        return time_zones.find_zone(None)
     page_zone: ZoneInfo | None = g.get("page_zone")
     if page_zone is None:
         page_zone = g.page_zone = _zone_of_person()
@@ -30,14 +30,14 @@ def current_zone() -> ZoneInfo:
 def use_zone_of_brands(names: Collection[str]) -> None:
     """Use the zone of an affiliate's brands for the page, unless their browser has sent one."""
     agreed = next(iter(names)) if len(set(names)) == 1 else None
-    g.page_zone = time_zones.of(_zone_of_browser() or agreed)
+    g.page_zone = time_zones.find_zone(_zone_of_browser() or agreed)
 
 
 def _zone_of_person() -> ZoneInfo:
     person = session.find_person()
     if person is None or person.kind == "operator":
-        return time_zones.of(None)
-    return time_zones.of(person.member.timezone if person.member else _zone_of_browser())
+        return time_zones.find_zone(None)
+    return time_zones.find_zone(person.member.timezone if person.member else _zone_of_browser())
 
 
 def _zone_of_browser() -> str | None:

@@ -1,11 +1,11 @@
-"""What happens to affiliates.
+"""Affiliates.
 
-joining      how somebody becomes one, and which slug they get
-deciding     what a brand changes of one, and whether it approves or rejects them
-bulk         one decision about many
-letters      what they are told by mail of that
-linking      one more link, and the end of one
-recruiting   who brought whom, and what came of it
-embedding    the token by which a brand's own site shows one what they have
-filing       the tax form on file
+enrollment        a person joins a program and gets a slug
+management        a brand changes, approves or rejects one affiliate
+bulk_actions      one action on many affiliates
+status_emails     emails to affiliates about approval and rejection
+affiliate_links   additional links, and their end
+recruitment       recruiters, their invitation address and what their recruits earned
+embed_access      tokens by which a brand's own site shows an affiliate's data
+tax_form_files    the tax form on file
 """

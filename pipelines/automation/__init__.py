@@ -1,5 +1,5 @@
-"""What no-code platforms ask of the service.
+"""No-code automation platforms.
 
-hooks     a workflow is told of one kind of event, until it is switched off
-samples   what such an event looks like
+hooks     subscribe a workflow to one event type until it is switched off
+samples   example events for building a workflow
 """

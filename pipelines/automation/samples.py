@@ -1,4 +1,4 @@
-"""What an event looks like, for whoever builds a workflow on it before it happens.
+"""Sample events, for building a workflow before a real event has happened.
 
 Source: tracking spec, "Retry semantics" (the trigger events have realistic samples).
 """
@@ -11,14 +11,14 @@ from models.webhooks import recent_events
 from pipelines.webhooks import emit
 
 
-def of_type(*, organization_id: UUID, type: str, limit: int, now: datetime) -> list[str]:
-    """Return envelopes as texts, byte for byte as they were sent: the newest ones of one of the nine trigger types.
+def list_samples(*, organization_id: UUID, type: str, limit: int, now: datetime) -> list[str]:
+    """Return the newest envelopes of one of the nine trigger types, byte for byte as they were sent.
 
-    An organization in which none has happened gets the built-in one, under the same id each time. One round trip.
+    An organization without such an event gets the built-in sample, with the same id each time. One round trip.
     """
-    sent = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
-    if sent:
-        return sent
+    envelopes = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
+    if envelopes:
+        return envelopes
     sample = emit.frozen(
         event_uuid=uuid5(organization_id, type),
         organization_id=organization_id,

@@ -9,13 +9,13 @@
         Redis is down                    the route writes it; if the organization is locked, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization
       clicks.write                       takes the organization's lock; what is written already stays as it is
-        domain.clicks.sightings          judged by one another (behind a full batch while that is written), and where
+        domain.clicks.scoring          judged by one another (behind a full batch while that is written), and where
                                          visitor or network is known by what they did before
           domain.clicks.history            is it a duplicate, what is it judged by
           domain.fraud.score               the verdict
         terms_of                         what one click of each affiliate pays now
         pay.settle                       locks budgets and rows, decides, and writes what follows
-          domain.clicks.fates              facts in, fates out: duplicate, blocked, held, unscored, recorded,
+          domain.clicks.outcomes              facts in, fates out: duplicate, blocked, held, unscored, recorded,
                                            over_budget, earned
           earn.write                       the first click of an hour makes its row (`cpc:{program}:{affiliate}:{hour}`)
           batches.stage_growth             a later one raises it: commission, a line of history, a ledger entry

@@ -13,11 +13,11 @@ import orjson
 
 from adapters.fraud import scorer
 from domain import jobs
-from domain.clicks import fates, history, sightings
-from domain.clicks.fates import ClickTerms, JudgedClick
+from domain.clicks import history, outcomes, scoring
 from domain.clicks.history import ClickHistory
+from domain.clicks.outcomes import ClickTerms, JudgedClick
 from domain.clicks.raw_click import RawClick
-from domain.clicks.sightings import SeenClick
+from domain.clicks.scoring import ScoredClick
 from models import advisory_locks
 from models.clicks import batches
 from models.clicks.batches import ClickKind, NewClick
@@ -43,7 +43,7 @@ class WrittenClicks:
 class _Seen(NamedTuple):
     """A click with what it was judged by, and what its fate depends on."""
 
-    sighting: SeenClick
+    sighting: ScoredClick
     judged: JudgedClick
 
 
@@ -52,7 +52,7 @@ def write(
     now: datetime,
     *,
     wait_ms: int | None = None,
-    judged: Sequence[SeenClick] | None = None,
+    judged: Sequence[ScoredClick] | None = None,
 ) -> WrittenClicks:
     """Write clicks of one organization, in the unit of work of that organization or of all.
 
@@ -91,20 +91,22 @@ def _organization(batch: Sequence[RawClick]) -> UUID:
     return UUID(found.pop())
 
 
-def _new(organization_id: UUID, batch: Sequence[RawClick], judged: Sequence[SeenClick] | None) -> Sequence[SeenClick]:
+def _new(
+    organization_id: UUID, batch: Sequence[RawClick], judged: Sequence[ScoredClick] | None
+) -> Sequence[ScoredClick]:
     """Return the clicks that are not written yet, judged by one another."""
     known = batches.find_existing(organization_id=organization_id, click_ids=[click.id for click in batch])
     if judged is not None and not known:
         return judged
-    return sightings.by_one_another(click for click in batch if click.id not in known)
+    return scoring.score_batch(click for click in batch if click.id not in known)
 
 
-def _seen(organization_id: UUID, new: Sequence[SeenClick], settings: FraudSettings) -> list[_Seen]:
+def _seen(organization_id: UUID, new: Sequence[ScoredClick], settings: FraudSettings) -> list[_Seen]:
     """Judge clicks by what came before them in the database, too."""
     past = _history(organization_id, new)
     terms = terms_of(organization_id, {one.click.affiliate_id for one in new})
     seen = []
-    for one in sightings.by_the_past(new, past, settings.banned_referrers):
+    for one in scoring.rescore(new, past, settings.banned_referrers):
         click = one.click
         judged = JudgedClick(
             click.id,
@@ -120,7 +122,7 @@ def _seen(organization_id: UUID, new: Sequence[SeenClick], settings: FraudSettin
     return seen
 
 
-def _history(organization_id: UUID, new: Sequence[SeenClick]) -> ClickHistory:
+def _history(organization_id: UUID, new: Sequence[ScoredClick]) -> ClickHistory:
     before, start = ClickHistory(), new[0].at
     for seen in batches.list_visits(
         organization_id=organization_id,
@@ -141,10 +143,10 @@ def _history(organization_id: UUID, new: Sequence[SeenClick]) -> ClickHistory:
         organization_id=organization_id,
         links={(one.click.network, one.click.program_id, one.click.slug) for one in new},
         since=start - history.WINDOW,
-        enough=history.ENOUGH,
+        enough=history.MAX_COUNTED_CLICKS,
     ):
         before.add_network(
-            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, moments=seen_by.times
+            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, times=seen_by.times
         )
     return before
 
@@ -186,8 +188,8 @@ def preview(click: RawClick) -> ClickPreview:
     """
     organization_id = _organization([click])
     settings = fraud_settings.read(organization_id)
-    (one,) = _seen(organization_id, sightings.by_one_another([click]), settings)
-    outcome = fates.outcome(one.judged, strictness=settings.strictness)
+    (one,) = _seen(organization_id, scoring.score_batch([click]), settings)
+    outcome = outcomes.outcome(one.judged, strictness=settings.strictness)
     return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)
 
 

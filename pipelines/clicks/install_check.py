@@ -11,7 +11,7 @@ from uuid import UUID
 from adapters.safe_http import addresses, pages
 from domain.clicks import install_snippet, installation, page_policies, tags
 from domain.clicks.attribution_params import Params
-from domain.clicks.installation import HandedOutTag, Lights, SeenTraffic, TagFinding
+from domain.clicks.installation import CurrentTag, InstallationSteps, LastTraffic, TagFinding
 from domain.refused import Refused, not_found
 from models.clicks import install_checks
 from models.clicks.install_checks import InstallCheck, InstallState
@@ -24,7 +24,7 @@ class Installation:
     """What is known of a program's installation, and which of its lights are on."""
 
     state: InstallState
-    lights: Lights
+    lights: InstallationSteps
 
 
 def show(*, organization_id: UUID, program_id: UUID) -> Installation:
@@ -33,11 +33,11 @@ def show(*, organization_id: UUID, program_id: UUID) -> Installation:
     if state is None:
         raise not_found("program", program_id)
     finding = TagFinding(state.check.finding) if state.check else None
-    seen = SeenTraffic(state.script_seen_at, state.last_click_at, state.last_conversion_at)
-    return Installation(state, installation.lights(finding, seen))
+    seen = LastTraffic(state.script_seen_at, state.last_click_at, state.last_conversion_at)
+    return Installation(state, installation.find_steps(finding, seen))
 
 
-def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> HandedOutTag:
+def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> CurrentTag:
     """Return the tag that a page of the program should carry. Raises Refused 404 not_found.
 
     `base_url` is the service's own address.
@@ -51,10 +51,10 @@ def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> Handed
         is_verified=organization.tracking_domain is not None and organization.tracking_domain_verified,
         base_url=base_url,
     )
-    return HandedOutTag(host, str(program.id), Params(organization.attribution_params).printable.custom or "")
+    return CurrentTag(host, str(program.id), Params(organization.attribution_params).printable.custom or "")
 
 
-def look(url: str, handed_out: HandedOutTag, *, now: datetime) -> InstallCheck:
+def look(url: str, handed_out: CurrentTag, *, now: datetime) -> InstallCheck:
     """Fetch the page and say what it carries. Takes seconds, so never inside a transaction.
 
     Raises Refused: 400 invalid_url, https_required, url_not_allowed; 422 page_not_read; 503 page_check_busy.
@@ -70,7 +70,7 @@ def look(url: str, handed_out: HandedOutTag, *, now: datetime) -> InstallCheck:
         raise Refused(503, "page_check_busy", message, field="url") from error
     found = tags.read(page.html, page=page.url)
     policies = [page.headers.get("Content-Security-Policy", ""), *found.policies]
-    judged = page_policies.judge(
+    judged = page_policies.check(
         policies,
         page=page.url,
         script=f"{handed_out.script_host}{install_snippet.SCRIPT_PATH}",
@@ -79,7 +79,7 @@ def look(url: str, handed_out: HandedOutTag, *, now: datetime) -> InstallCheck:
     return InstallCheck(
         page_url=_without_query(page.url),
         checked_at=now,
-        finding=installation.judge(found.tags, handed_out).value,
+        finding=installation.check_tags(found.tags, handed_out).value,
         page_bytes=page.size,
         took_ms=page.took_ms,
         policy_allows=judged.is_allowed,

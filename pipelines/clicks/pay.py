@@ -1,9 +1,9 @@
 """What follows from clicks: a row that pays for them, a row in quarantine, an open case on the fraud list.
 
-What becomes of each is decided in `domain.clicks.fates`; here its facts are locked and read, and everything is written.
-The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or made here without a race.
-Locks are taken in one order: that one, the budgets by program, the conversions. An override never follows a click.
-Source: core spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
+What becomes of each is decided in `domain.clicks.outcomes`; here its facts are locked and read, and everything is
+written. The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or made here without a race. Locks are
+taken in one order: that one, the budgets by program, the conversions. An override never follows a click. Source: core
+spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
 """
 
 from collections import defaultdict
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain.clicks import fates, gathering
-from domain.clicks.fates import Gathered, Harvest, Hours, JudgedClick, Outcome
+from domain.clicks import gathering, outcomes
 from domain.clicks.gathering import METHOD, SOURCE, HourRow
+from domain.clicks.outcomes import GatherResult, HourClicks, Hours, JudgedClick, Outcome
 from domain.statuses import ConversionStatus, ConversionType
 from domain.webhooks import events
 from models import ids
 from models.clicks import batches
 from models.conversions.conversions import Conversion
-from pipelines import earn
-from pipelines.fraud import cases
-from pipelines.fraud.cases import BlockedClick
+from pipelines import earnings
+from pipelines.fraud import fraud_events
+from pipelines.fraud.fraud_events import BlockedClick
 from pipelines.programs import rewards
 from pipelines.webhooks import emit
 
@@ -46,7 +46,7 @@ def settle(
     """
     found: defaultdict[Outcome, list[JudgedClick]] = defaultdict(list)
     for click in clicks:
-        found[fates.outcome(click, strictness=strictness, waits_for_scorer=waits_for_scorer)].append(click)
+        found[outcomes.outcome(click, strictness=strictness, waits_for_scorer=waits_for_scorer)].append(click)
     held, harvest = found.pop("held", []), _harvest(organization_id, found.pop("earned", []))
     settled: dict[str, Fate] = {}
     for outcome, those in found.items():
@@ -57,24 +57,24 @@ def settle(
         fate = Fate("earned", gathered.row.id if gathered.row else _made(organization_id, gathered, now))
         settled |= {click.id: fate for click in gathered.clicks}
     _grow(organization_id, harvest.gathered, now)
-    cases.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked, found["blocked"]))
+    fraud_events.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked, found["blocked"]))
     return settled
 
 
-def _harvest(organization_id: UUID, earning: Sequence[JudgedClick]) -> Harvest:
+def _harvest(organization_id: UUID, earning: Sequence[JudgedClick]) -> GatherResult:
     """Lock the budgets and the rows of clicks that would earn, and decide what they do earn."""
-    hours = fates.by_hour(earning)
+    hours = outcomes.group_by_hour(earning)
     purses = {
         program_id: rewards.purse(organization_id=organization_id, program_id=UUID(program_id))
         for program_id in sorted({click.program_id for click in earning})
     }
-    return fates.gather(hours, rows=_rows(organization_id, hours), purses=purses)
+    return outcomes.gather(hours, rows=_rows(organization_id, hours), purses=purses)
 
 
 def _rows(organization_id: UUID, hours: Hours) -> dict[str, HourRow]:
     """Return the rows that may take the clicks, locked; beside an hour's first row only where that does not fit."""
     rows = _locked(organization_id, {base for base, _ in hours})
-    return rows | _locked(organization_id, fates.further_names(hours, rows))
+    return rows | _locked(organization_id, outcomes.list_successor_ids(hours, rows))
 
 
 def _locked(organization_id: UUID, names: set[str]) -> dict[str, HourRow]:
@@ -91,19 +91,19 @@ def _blocked(click: JudgedClick) -> BlockedClick:
 def _hold(organization_id: UUID, click: JudgedClick, now: datetime) -> Fate:
     """Stage a row of the click's own, in quarantine: validated on the desk, it earns like any other."""
     assert click.terms is not None
-    cases.record_held_click(
+    fraud_events.record_held_click(
         organization_id=organization_id,
         click_id=click.id,
         link=(UUID(click.program_id), UUID(click.affiliate_id)),
         verdict=click.verdict,
         at=click.occurred_at,
     )
-    alone = Gathered(gathering.held_id(click.id), None, click.terms, [click])
+    alone = HourClicks(gathering.held_id(click.id), None, click.terms, [click])
     return Fate("held", _made(organization_id, alone, now, status=ConversionStatus.Invalidated))
 
 
 def _made(
-    organization_id: UUID, gathered: Gathered, now: datetime, *, status: ConversionStatus = ConversionStatus.Pending
+    organization_id: UUID, gathered: HourClicks, now: datetime, *, status: ConversionStatus = ConversionStatus.Pending
 ) -> UUID:
     """Stage a new row for clicks and return its id; of their hour it keeps when the first of them occurred."""
     first, terms = gathered.clicks[0], gathered.terms
@@ -129,11 +129,11 @@ def _made(
         attribution_method=METHOD,
         sub_id=first.sub_id,
     )
-    earn.write(conversion, now=now)
+    earnings.write(conversion, now=now)
     return conversion.id
 
 
-def _grow(organization_id: UUID, all_gathered: Iterable[Gathered], now: datetime) -> None:
+def _grow(organization_id: UUID, all_gathered: Iterable[HourClicks], now: datetime) -> None:
     """Stage what existing rows gather on top: commission, a line of history, an entry in the ledger, an event each.
 
     The ledger names the first click of the batch as the cause, so the same batch is never booked twice.
@@ -152,7 +152,7 @@ def _grow(organization_id: UUID, all_gathered: Iterable[Gathered], now: datetime
     )
 
 
-def _adjusted(row: HourRow, more: Gathered) -> Mapping[str, object]:
+def _adjusted(row: HourRow, more: HourClicks) -> Mapping[str, object]:
     before_cents = row.commission_cents - row.reversed_cents
     return events.conversion_adjusted(
         conversion_id=row.id,

@@ -13,9 +13,9 @@ import orjson
 
 from adapters.fraud import scorer
 from domain import fraud
-from domain.clicks.fates import JudgedClick
+from domain.clicks.outcomes import JudgedClick
 from domain.fraud import ClickFacts, Verdict
-from domain.text import stored
+from domain.text import stored_values
 from models import advisory_locks
 from models.clicks import batches
 from models.clicks.batches import UnscoredClick
@@ -81,7 +81,7 @@ def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str
             affiliate_id=one.affiliate_id,
             sub_id=one.sub_id,
             occurred_at=one.occurred_at,
-            verdict=fraud.added(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
+            verdict=fraud.add_verdicts(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
             terms=terms.get((one.program_id, one.affiliate_id)),
         )
         for one in found
@@ -90,4 +90,4 @@ def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str
 
 def _facts(said: Mapping[str, Any]) -> ClickFacts:
     values = {name: frozenset(value) if name in _SETS else value for name, value in said.items()}
-    return stored.read(ClickFacts, values | {"languages": tuple(said["languages"])})
+    return stored_values.read(ClickFacts, values | {"languages": tuple(said["languages"])})

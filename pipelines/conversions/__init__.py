@@ -1,18 +1,21 @@
-"""What happens to a sale, from the moment it is posted to the last word about it.
+"""A sale, from the request to its last change.
 
-    accept    a posted sale is accepted once and queued
-    settle    an accepted sale becomes a priced conversion, by the worker or by who asks for it first
-    price     its rate and its commission
-    credit    whom a payment credits, and why
-    manual    a conversion that the brand records by hand
-    override  the recruiter's share of it
-    release   what has passed its hold is approved
-    renewal   holds anew, when the organization changes their length
-    review    what people decide about it
-    refund    what it gives back, and its override with it
-    addition  what is added to it after its first payment
+    acceptance          a posted sale is accepted once and queued
+    settlement          an accepted sale becomes a priced conversion, by a worker or the first request that needs it
+    price               its rate and its commission
+    credit              the affiliate whom a payment credits, and why
+    manual_conversions  a conversion that the brand records by hand
+    override            the recruiter's share
+    release             approves conversions whose hold has passed
+    renewal             recomputes holds when the organization changes their length
+    review              validate, invalidate, approve, deny
+    adjustment          a person changes the commission
+    addition            the amount goes up after the first payment
+    refund              takes back money of a conversion and of its override
+    restoration         undoes a refund
+    dispute             holds a disputed sale back from payouts
 
-Everything that makes one conversion writes it by `pipelines.earn.write`; an import writes a thousand at once by itself
-(`models/imports/conversions.py`), with the same rows beside them. Lock order: the payout run lock (refunds and
+Every new conversion is written by `pipelines.earnings.write`; only an import writes a thousand at once by itself
+(`models/imports/conversions.py`), with the same related rows. Lock order: the payout run lock (refunds and
 reviews), sale, conversion, override.
 """

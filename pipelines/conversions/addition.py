@@ -1,7 +1,7 @@
 """A conversion whose amount goes up after its first payment: the row, its override, the ledger, revenue and event.
 
-A further payment of an order and a higher total of it come here alike. Whatever the conversion's status, what is added
-is earned once: of a Paid one the rest is due in the next run, one that earns nothing has it when it earns again.
+Used for a further payment of an order and for a higher total of it. In any status the added amount is earned once: of a
+Paid conversion the rest is due in the next run; one that earns nothing gets it when it earns again.
 
 Source: tracking spec, section 3 "Override conversion" and section 6, conversion.adjusted.
 """
@@ -26,13 +26,13 @@ FURTHER_PAYMENT, HIGHER_TOTAL = "further_payment", "total_raised"
 
 
 def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, now: datetime) -> Conversion:
-    """Add an amount to a conversion that was locked as refunds lock it; return the conversion as it is then.
+    """Add an amount to a conversion that was locked as refunds lock it; return the conversion after it.
 
-    `payment_id` is the gateway's payment that is added, None for a higher total. The override is locked and follows in
-    the same transaction. Refunds of the conversion keep their amounts.
+    `payment_id` is the gateway's added payment, None for a higher total. The override is locked and updated in the same
+    transaction. Refunds of the conversion keep their amounts.
     Budget: 1 round trip (override), the writes with the next statement or the commit.
     """
-    after = _grown(conversion, amount_cents)
+    after = _add_amount(conversion, amount_cents)
     addition = Addition(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
@@ -44,12 +44,12 @@ def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, n
     additions.stage(addition, status=after.status)
     revenue.stage(conversion, amount_cents=amount_cents)
     _stage_consequences(conversion, after, addition)
-    _follow_override(conversion, after, addition)
+    _update_override(conversion, after, addition)
     return after
 
 
-def _grown(conversion: Conversion, amount_cents: int) -> Conversion:
-    earned = EarnedAmount(
+def _add_amount(conversion: Conversion, amount_cents: int) -> Conversion:
+    before = EarnedAmount(
         amount_cents=conversion.amount_cents,
         commission_cents=conversion.commission_cents,
         currency=conversion.currency,
@@ -57,20 +57,20 @@ def _grown(conversion: Conversion, amount_cents: int) -> Conversion:
         rate_value=conversion.rate_value,
     )
     amount_after = conversion.amount_cents + amount_cents
-    return _restated(conversion, amount_after, growth.commission_at(earned, amount_cents=amount_after))
+    return _with_amounts(conversion, amount_after, growth.commission_at(before, amount_cents=amount_after))
 
 
-def _restated(conversion: Conversion, amount_cents: int, commission_cents: int) -> Conversion:
+def _with_amounts(conversion: Conversion, amount_cents: int, commission_cents: int) -> Conversion:
     net_cents = commission_cents - conversion.reversed_cents
     status = growth.status_of(conversion.status, net_cents=net_cents, paid_cents=conversion.paid_cents)
     return replace(conversion, amount_cents=amount_cents, commission_cents=commission_cents, status=status)
 
 
-def _follow_override(before: Conversion, after: Conversion, addition: Addition) -> None:
-    """Bring the override to its share of the grown commission; have it written where the share was nothing before.
+def _update_override(before: Conversion, after: Conversion, addition: Addition) -> None:
+    """Raise the override to its share of the new commission; queue its creation if the share was zero before.
 
-    One that is above its share, because it was paid before its sale's commission was lowered, stays. One that was
-    refunded by itself earns nothing of what is added.
+    An override above its share, paid before its sale's commission was lowered, stays unchanged. One that was refunded
+    by itself earns nothing of the addition.
     """
     if not addition.commission_cents:
         return
@@ -83,7 +83,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
     more_cents = share_cents - row.commission_cents
     if more_cents <= 0:
         return
-    grown = _restated(row, row.amount_cents, share_cents)
+    grown = _with_amounts(row, row.amount_cents, share_cents)
     own = refunds.find_own(row)
     reversal_cents = more_cents if own is not None and own.is_full and row.status not in EARNS_NOTHING else 0
     if own is not None and reversal_cents:
@@ -105,7 +105,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
 
 
 def _stage_consequences(before: Conversion, after: Conversion, addition: Addition) -> None:
-    """Stage what an addition does to one row, sale or override: its history, the ledger and the event."""
+    """Stage the history line, ledger entries and event of an addition to one row, sale or override."""
     amount_cents = after.amount_cents - before.amount_cents
     commission_cents = after.commission_cents - before.commission_cents
     conversions.stage_history(
@@ -127,20 +127,20 @@ def _stage_consequences(before: Conversion, after: Conversion, addition: Additio
 
 
 def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) -> None:
-    """Stage that more was earned; a row that earns nothing gives it back at once, as a review gave back the rest.
+    """Stage the earned amount; a row that earns nothing gives it back at once, as a review did with the rest.
 
-    An override that was made while it earned nothing has no entry of what it earned: a review adjusts it as a whole.
+    An override created while it earned nothing has no "earn" entry: a review adjusts its whole amount.
     """
     is_earning = row.status not in EARNS_NOTHING
     is_booked = row.parent_id is None or additions.is_in_ledger(
         organization_id=row.organization_id, conversion_id=row.id
     )
-    booked = [("earn", commission_cents)] if is_booked else []
+    changes = [("earn", commission_cents)] if is_booked else []
     if is_booked != is_earning:
-        booked.append(("adjust", -commission_cents if is_booked else commission_cents))
+        changes.append(("adjust", -commission_cents if is_booked else commission_cents))
     entries.stage_all(
         [
             entries.build(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
-            for kind, cents in booked
+            for kind, cents in changes
         ]
     )

@@ -1,4 +1,4 @@
-"""Whom a payment credits, why, and what follows from it: the lead it converts, the row of one who could not earn.
+"""The affiliate whom a payment credits, why, and the effects: the converted lead, the row of an uncredited sale.
 
 Source: tracking spec, section 8 "Lead attribution order"; "Server-to-server sale body" (channel tag).
 """
@@ -21,34 +21,38 @@ from pipelines.leads import lifecycle
 
 
 def decide(facts: Facts) -> Decision:
-    """Return whom a payment credits; `facts` are of one organization and of the moment of the payment."""
+    """Return whom a payment credits; `facts` are of one organization at the time of the payment."""
     return attribution.decide(facts)
 
 
-def of_sale(facts: SaleFacts) -> Decision | None:
-    """Return the decision on a signed sale; None when the sale says it all, for its buyer is nobody's lead.
+def decide_sale(facts: SaleFacts) -> Decision | None:
+    """Return the decision on a signed sale; None if its buyer is no lead, so the sale's own affiliate is credited.
 
-    Its affiliate was Approved when it was accepted, which is the sale's time.
+    The affiliate was Approved when the sale was accepted, which is the sale's time.
     """
     if facts.lead is None:
         return None
-    named = NamedAffiliate(facts.affiliate_id, AffiliateStatus.Approved, email=facts.terms.affiliate_email_normalized)
+    affiliate = NamedAffiliate(
+        facts.affiliate_id, AffiliateStatus.Approved, email=facts.terms.affiliate_email_normalized
+    )
     lead = facts.lead
-    # Somebody else is not credited here: what they are by now says nothing.
-    whose = named if lead.affiliate_id == named.id else NamedAffiliate(lead.affiliate_id, AffiliateStatus.Approved)
+    # The other affiliate is not credited, so their current status is irrelevant.
+    lead_affiliate = (
+        affiliate if lead.affiliate_id == affiliate.id else NamedAffiliate(lead.affiliate_id, AffiliateStatus.Approved)
+    )
     return decide(
         Facts(
             paid_at=facts.accepted_at,
             buyer_email=emails.normalize(facts.customer_email or ""),
             sub_id=facts.sub_id,
-            referral=Referral(named, method=None),
-            lead=Lead(lead.id, whose, lead.occurred_at, lead.sub_id),
+            referral=Referral(affiliate, method=None),
+            lead=Lead(lead.id, lead_affiliate, lead.occurred_at, lead.sub_id),
         )
     )
 
 
 def stage_effects(decision: Decision, *, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Stage what a decision means beside its conversion: the lead has become a sale."""
+    """Stage the effect of a decision apart from its conversion: the lead is converted."""
     if decision.lead_id is not None:
         lifecycle.stage_convert(
             organization_id=organization_id, lead_id=decision.lead_id, conversion_id=conversion_id, now=now
@@ -57,7 +61,7 @@ def stage_effects(decision: Decision, *, organization_id: UUID, conversion_id: U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
-    """A payment as its source knows it. Money is minor units of `currency`, `occurred_at` aware UTC."""
+    """A payment as its source reported it. Money is minor units of `currency`, `occurred_at` aware UTC."""
 
     organization_id: UUID
     source: str
@@ -73,23 +77,23 @@ def stage_uncredited(payment: Payment, decision: Decision, *, program_id: UUID) 
 
     Once per source and external event id.
     """
-    dropped = decision.uncredited
-    assert dropped is not None
+    refusal = decision.uncredited
+    assert refusal is not None
     uncredited_sales.stage_insert(
         DroppedSale(
             id=ids.new_id(),
             organization_id=payment.organization_id,
             program_id=program_id,
-            affiliate_id=dropped.affiliate_id,
+            affiliate_id=refusal.affiliate_id,
             source=payment.source,
             external_event_id=payment.external_event_id,
             amount_cents=payment.amount_cents,
             currency=payment.currency,
-            reason=dropped.reason,
-            affiliate_status_at_drop=dropped.affiliate_status,
+            reason=refusal.reason,
+            affiliate_status_at_drop=refusal.affiliate_status,
             is_test=payment.is_test,
             occurred_at=payment.occurred_at,
-            attribution_log=log.written(decision.steps),
+            attribution_log=log.serialize(decision.steps),
         )
     )
 
@@ -106,25 +110,25 @@ class Explanation:
 
 
 def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None:
-    """Return why a conversion was credited as it was; None when there is no such conversion."""
-    stored = explanations.find(organization_id=organization_id, conversion_id=conversion_id)
-    if stored is None:
+    """Return why a conversion's affiliate was credited; None if there is no such conversion."""
+    row = explanations.find(organization_id=organization_id, conversion_id=conversion_id)
+    if row is None:
         return None
     return Explanation(
-        conversion_id=stored.id,
-        affiliate_id=stored.affiliate_id,
-        attribution_method=stored.attribution_method,
-        decided_at=stored.decided_at,
-        steps=log.read(stored.attribution_log) if stored.attribution_log else origin.lines(_origin(stored)),
+        conversion_id=row.id,
+        affiliate_id=row.affiliate_id,
+        attribution_method=row.attribution_method,
+        decided_at=row.decided_at,
+        steps=log.read(row.attribution_log) if row.attribution_log else origin.explain(_origin_from_row(row)),
     )
 
 
-def _origin(stored: StoredAttribution) -> origin.Origin:
+def _origin_from_row(row: StoredAttribution) -> origin.Origin:
     return origin.Origin(
-        affiliate_id=stored.affiliate_id,
-        method=stored.attribution_method,
-        decided_at=stored.decided_at,
-        parent_id=stored.parent_id,
-        seller_id=stored.seller_id,
-        recorded_by=stored.recorded_by,
+        affiliate_id=row.affiliate_id,
+        method=row.attribution_method,
+        decided_at=row.decided_at,
+        parent_id=row.parent_id,
+        seller_id=row.seller_id,
+        recorded_by=row.recorded_by,
     )

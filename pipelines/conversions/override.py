@@ -14,13 +14,13 @@ from domain.conversions import override
 from models import advisory_locks, ids
 from models.conversions import conversions, partners
 from models.conversions.conversions import Conversion
-from pipelines import earn, work
+from pipelines import earnings, work
 from pipelines.conversions import refund
 
 SOURCE = "override"
 METHOD = "sub_affiliate_override"
 
-_BEHIND_A_RUN = timedelta(seconds=2)
+_PAYOUT_RUN_WAIT = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +36,34 @@ def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) ->
     """Write the override rows of settled sales of one organization for their recruiters.
 
     Idempotent: a row's external id is made of the parent's and the recruiter's. A share that rounds to 0 writes
-    nothing. Refunds that came first are applied at once, so the totals are those of the usual order.
-    Raises TryAgain where some did while a payout run is at work: who holds their parents' rows, which the run may pay
-    for, must not wait for its end.
-    Budget: 2 round trips (lock parents; insert) and the writes with the commit, however many they are; one more where
-    any parent was refunded, and 4 more for each.
+    nothing. Earlier refunds are applied at once, so the totals are those of the usual order.
+    Raises TryAgain if a parent was refunded and a payout run is in progress: this transaction holds the locks of parent
+    rows, which the run may need, so it must not wait for the run.
+    Budget: 2 round trips (lock parents; insert) and the writes with the commit, for any number of rows; one more if any
+    parent was refunded, and 4 more for each.
     """
     parents = conversions.lock_all(
         organization_id=organization_id, conversion_ids=[share.conversion_id for share in owed]
     )
     shares = [(parents.get(share.conversion_id), share) for share in owed]
-    rows = [row for parent, share in shares if (row := _row(parent, share, now)) is not None]
+    rows = [row for parent, share in shares if (row := _override_row(parent, share, now)) is not None]
     if not rows:
         return
     if any(map(_was_refunded, parents.values())) and not advisory_locks.try_shared_payout_run_lock(organization_id):
-        raise work.TryAgain(at=now + _BEHIND_A_RUN, why="a payout run is at work")
-    written = earn.write_unknown(rows, now=now)
-    for parent_id in [row.parent_id for row in rows if row.id in written]:
+        raise work.TryAgain(at=now + _PAYOUT_RUN_WAIT, why="a payout run is in progress")
+    new_ids = earnings.write_new(rows, now=now)
+    for parent_id in [row.parent_id for row in rows if row.id in new_ids]:
         if parent_id is not None and _was_refunded(parents[parent_id]):
-            refund.cascade(organization_id=organization_id, conversion_id=parent_id, now=now)
+            refund.refund_override(organization_id=organization_id, conversion_id=parent_id, now=now)
 
 
 def _was_refunded(parent: conversions.Conversion) -> bool:
     return parent.refunded_at is not None or parent.restored_at is not None or bool(parent.refunded_cents)
 
 
-def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime) -> conversions.Conversion | None:
+def _override_row(
+    parent: conversions.Conversion | None, share: OwedShare, now: datetime
+) -> conversions.Conversion | None:
     if parent is None:
         raise LookupError(f"conversion {share.conversion_id} has an override job and no row")
     share_cents = override.share_cents(commission_cents=parent.commission_cents, percent=share.percent)
@@ -97,10 +99,10 @@ def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime)
 
 
 def enqueue_missing_override(before: Conversion) -> None:
-    """Queue the job that writes a sale's override, where the recruiter's share rounded to nothing until now.
+    """Queue the job that writes a sale's override if the recruiter's share rounded to zero before.
 
-    `before` is the sale before its commission changed: one whose share was more than nothing has its own job on the
-    way, which sees the change. Budget: 1 round trip.
+    `before` is the sale before its commission changed: if the share was above zero, the sale's own job, which sees the
+    change, writes the override. Budget: 1 round trip.
     """
     partner = partners.find(
         organization_id=before.organization_id, program_id=before.program_id, affiliate_id=before.affiliate_id

@@ -1,4 +1,4 @@
-"""What a sale earns: its rate, on the terms in force now, and its commission by that rate.
+"""The price of a sale: its rate, by the current terms, and its commission at that rate.
 
 Source: tracking spec, "Server-to-server sale body" (precedence); core spec, "Program fields accepted on create or
 update", rule 4 (recurringMonths).
@@ -17,26 +17,26 @@ from pipelines.programs import standing
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a sale earns, in minor units of its currency. `rate` is None where the source itself said how much."""
+    """The commission of a sale, in minor units of its currency. `rate` is None if the source set the amount."""
 
     rate: CommissionRate | None
     commission_cents: int
 
 
-def of(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
-    """Return what a sale earns: nothing outside its customer's window. `coupon` is its code's own rate.
+def price_sale(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
+    """Return the price of a sale: zero outside its customer's window. `coupon` is the rate of its coupon code.
 
-    In a campaign with performance tiers the affiliate's lock is staged, so that sales are measured one after another.
+    In a campaign with performance tiers the affiliate's lock is staged, so that sales are priced one after another.
     Raises ValueError for a Fixed rate in a currency that isn't supported.
     Budget: none; 3 round trips in a campaign with performance tiers, and a fourth while tiers are in a former home
     currency.
     """
-    rate = _sale_leg(facts.terms) or _chosen(facts, coupon)
+    rate = _sale_leg_rate(facts.terms) or _choose_rate(facts, coupon)
     return Price(rate, _commission_cents(facts, rate))
 
 
-def _sale_leg(terms: SaleTerms) -> CommissionRate | None:
-    """Return what a click or lead campaign pays for a sale beside; partner-specific rates never apply to that."""
+def _sale_leg_rate(terms: SaleTerms) -> CommissionRate | None:
+    """Return the rate that a click or lead campaign also pays for a sale; partner-specific rates never apply to it."""
     if terms.sale_leg_type is None or terms.sale_leg_value is None or statuses.pays_on_sale(terms.commission_model):
         return None
     return CommissionRate(
@@ -44,8 +44,8 @@ def _sale_leg(terms: SaleTerms) -> CommissionRate | None:
     )
 
 
-def _chosen(facts: SaleFacts, coupon: CommissionRate | None) -> CommissionRate:
-    terms, stands = facts.terms, _standing(facts)
+def _choose_rate(facts: SaleFacts, coupon: CommissionRate | None) -> CommissionRate:
+    terms, tier = facts.terms, _find_tier(facts)
     return commission.choose_rate(
         commission.RateFacts(
             custom_type=_type(terms.custom_type),
@@ -53,10 +53,10 @@ def _chosen(facts: SaleFacts, coupon: CommissionRate | None) -> CommissionRate:
             coupon=coupon,
             group_type=_type(terms.group_type),
             group_value=terms.group_value,
-            tiers=stands.tiers,
-            tier_revenue_cents=stands.revenue_cents,
-            home_currency=stands.home_currency,
-            per_usd=stands.per_usd,
+            tiers=tier.tiers,
+            tier_revenue_cents=tier.revenue_cents,
+            home_currency=tier.home_currency,
+            per_usd=tier.per_usd,
             default_type=CommissionType(terms.default_type),
             default_value=terms.default_value,
         )
@@ -67,7 +67,7 @@ def _type(value: str | None) -> CommissionType | None:
     return CommissionType(value) if value is not None else None
 
 
-def _standing(facts: SaleFacts) -> standing.TierStanding:
+def _find_tier(facts: SaleFacts) -> standing.TierStanding:
     if not facts.terms.has_tiers:
         return standing.TierStanding()
     programs.stage_affiliate_locks(organization_id=facts.organization_id, affiliate_ids=[facts.affiliate_id])

@@ -1,7 +1,7 @@
-"""Refunds: what a parent conversion gives back, and the same fraction of its override.
+"""Refunds of a conversion, and of the same fraction of its override.
 
-A brand may refund any conversion, whichever source brought it: by a signed refund that names its external id, or by
-the conversion's id. A gateway that reports the same money later takes nothing back a second time (decision 73).
+A brand may refund a conversion of any source: by a signed refund with its external id, or by the conversion's id. A
+gateway that reports the same money later takes nothing back a second time (decision 73).
 Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
 """
 
@@ -20,14 +20,14 @@ from models.conversions.conversions import Conversion
 from models.coupons import affiliate_coupons
 from models.ledger import entries
 from pipelines import work
-from pipelines.conversions import restore, settle
+from pipelines.conversions import restoration, settlement
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class Refunded:
-    """What a refund did; minor units of the conversion's currency."""
+class RefundResult:
+    """The result of a refund; minor units of the conversion's currency."""
 
     conversion_id: UUID
     refunded_amount_cents: int
@@ -35,33 +35,37 @@ class Refunded:
     is_full_refund: bool
 
 
-def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime) -> Refunded:
-    """Refund a conversion by its external id; None asks for what remains. The totals returned are final.
+def refund_by_external_id(
+    *, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime
+) -> RefundResult:
+    """Refund a conversion by its external id; None refunds what remains. The totals returned are final.
 
-    Of several with the same id the signed sale is meant, then the one of a gateway, of an import, of a person. A sale
-    that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
+    If several have the same id, the signed sale is refunded, else the gateway's, the import's, the manual one. A sale
+    that is accepted and not settled yet is settled first, under its lock. A job updates the override.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
-    Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
-    to settle first, and one more when a payout names the conversion.
+    Budget: 5 round trips (find; is it settled; lock; override and payout; commit), with the writes on the fourth; one
+    more to settle first, and one more if the conversion is in a payout.
     """
     conversion_id = searches.find_refundable(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
     advisory_locks.stage_shared_payout_run_lock(organization_id)
-    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
-    return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now, origin=RefundOrigin.brand)
+    settlement.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    return refund_conversion(
+        lock_conversion(organization_id, conversion_id), requested_cents, now=now, origin=RefundOrigin.brand
+    )
 
 
-def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
-    """Return a conversion that is there, locked; `stage_shared_payout_run_lock` comes first. Budget: 1 round trip."""
+def lock_conversion(organization_id: UUID, conversion_id: UUID) -> Conversion:
+    """Return an existing conversion, locked; `stage_shared_payout_run_lock` comes first. Budget: 1 round trip."""
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
-        raise LookupError(f"conversion {conversion_id} is not there")
+        raise LookupError(f"conversion {conversion_id} does not exist")
     return conversion
 
 
-def of_conversion(
+def refund_conversion(
     conversion: Conversion,
     requested_cents: int | None,
     *,
@@ -70,17 +74,17 @@ def of_conversion(
     origin: RefundOrigin = RefundOrigin.gateway,
     reason: str | None = None,
     note: str | None = None,
-) -> Refunded:
-    """Refund a locked conversion; None asks for what remains. Its override follows in a job.
+) -> RefundResult:
+    """Refund a locked conversion; None refunds what remains. A job updates the override.
 
     `stage_shared_payout_run_lock` was staged before the lock, and an override's sale is locked before the override.
-    `reason`, such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report
-    leaves of the brand's refunds. Raises Refused: 422 refund_amount_invalid, already_fully_refunded,
-    amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
+    `reason`, such as chargeback, and `note` are stored with the refund; `unreported_cents` is the part of the brand's
+    refunds that the gateway has not reported. Raises Refused: 422 refund_amount_invalid, already_fully_refunded,
+    amount_exceeds_original. Budget: 1 round trip, and one more if it is in a payout.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
     outcome = _decide(conversion, requested_cents)
-    record = refunds.Refund(
+    row = refunds.Refund(
         id=ids.new_id(),
         amount_cents=outcome.refund_cents,
         cumulative_cents=outcome.cumulative_cents,
@@ -90,26 +94,26 @@ def of_conversion(
         origin=origin,
         note=note,
     )
-    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
+    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=row)
     if origin == RefundOrigin.brand:
         unreported_cents = (conversion.unreported_cents or 0) + outcome.refund_cents
     _reverse(
         replace(conversion, unreported_cents=unreported_cents),
-        record,
+        row,
         reversal_cents=outcome.reversal_cents,
         status=outcome.status,
-        line_id=record.id,
+        line_id=row.id,
     )
-    revenue.stage(conversion, amount_cents=-record.amount_cents)
+    revenue.stage(conversion, amount_cents=-row.amount_cents)
     if outcome.is_full and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=-1)
     followers = conversions.find_dependents(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.take_back(conversion, outcome.reversal_cents, now=now)
-    # An override that is not written yet catches up by itself: its job locks this parent first.
+    # An override that is not written yet needs no job: its own locks this parent first and applies the refund.
     if followers.has_override:
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
-    return Refunded(
+    return RefundResult(
         conversion_id=conversion_id,
         refunded_amount_cents=outcome.refund_cents,
         cumulative_refunded_amount_cents=outcome.cumulative_cents,
@@ -117,29 +121,29 @@ def of_conversion(
     )
 
 
-def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Bring the override of a refunded conversion to the parent's fraction, refund by refund, in their order.
+def refund_override(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
+    """Apply the refunds of a conversion to its override, one by one in their order, by the parent's fraction.
 
-    Idempotent, and right in any order: a cascade that runs before the override is written does nothing, and the
-    override's own job applies what it missed. From an override that was paid out nothing is taken; where more came back
-    than went since, it is given that.
+    Idempotent, and correct in any order: if it runs before the override is written, it does nothing, and the override's
+    own job applies the refunds. Nothing is taken from an override that was paid out; if more was restored than refunded
+    since, the override gets the difference back.
     Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
-    if parent is None or override is None or (_is_paid(override) and not _is_owed(parent, override)):
+    if parent is None or override is None or (_is_paid(override) and not _is_over_reversed(parent, override)):
         return
     own = refunds.find_own(override)
     after = override
-    for record in refunds.list_not_cascaded(
+    for row in refunds.list_not_cascaded(
         organization_id=organization_id, parent_id=conversion_id, override_id=override.id
     ):
-        after = _cascaded(parent, after, record, is_refunded_alone=own is not None and own.is_full)
+        after = _apply_to_override(parent, after, row, is_refunded_alone=own is not None and own.is_full)
     if after.reversed_cents < override.reversed_cents:
-        take_back.give_back_if_named(after, now=now)
+        take_back.give_back_if_in_payout(after, now=now)
     else:
-        take_back.take_back_if_named(override, after.reversed_cents - override.reversed_cents, now=now)
+        take_back.take_back_if_in_payout(override, after.reversed_cents - override.reversed_cents, now=now)
 
 
 def _decide(conversion: Conversion, requested_cents: int | None) -> refund.RefundOutcome:
@@ -162,8 +166,8 @@ def _is_paid(override: Conversion) -> bool:
     return override.status == statuses.ConversionStatus.Paid
 
 
-def _is_owed(parent: Conversion, override: Conversion) -> bool:
-    """Say whether more of an override is reversed than the refunds of its parent that stand call for."""
+def _is_over_reversed(parent: Conversion, override: Conversion) -> bool:
+    """Return whether more of an override is reversed than the current refunds of its parent require."""
     owed_cents = refund.change(
         commission_cents=override.commission_cents,
         reversed_cents=override.reversed_cents,
@@ -175,19 +179,19 @@ def _is_owed(parent: Conversion, override: Conversion) -> bool:
     return owed_cents < 0
 
 
-def _cascaded(
-    parent: Conversion, override: Conversion, record: refunds.Refund, *, is_refunded_alone: bool
+def _apply_to_override(
+    parent: Conversion, override: Conversion, row: refunds.Refund, *, is_refunded_alone: bool
 ) -> Conversion:
-    """Stage what a refund of the parent, or a restoration, does to its override; return the override as it is then.
+    """Stage the effect of a refund or restoration of the parent on its override; return the override after it.
 
-    One that was refunded by itself (`is_refunded_alone`) is given nothing back.
+    An override that was refunded by itself (`is_refunded_alone`) gets nothing back.
     """
-    if record.is_restoration:
-        return restore.follow(
+    if row.is_restoration:
+        return restoration.apply_to_row(
             override,
-            record,
+            row,
             parent_amount_cents=parent.amount_cents,
-            parent_refunded_cents=record.cumulative_cents,
+            parent_refunded_cents=row.cumulative_cents,
             is_refunded_alone=is_refunded_alone,
         )
     reversal_cents, status = 0, override.status
@@ -196,16 +200,16 @@ def _cascaded(
             commission_cents=override.commission_cents,
             reversed_cents=override.reversed_cents,
             parent_amount_cents=parent.amount_cents,
-            parent_cumulative_cents=record.cumulative_cents,
-            parent_is_full=record.is_full,
+            parent_cumulative_cents=row.cumulative_cents,
+            parent_is_full=row.is_full,
         )
-        status = statuses.ConversionStatus.Refunded.value if record.is_full else status
+        status = statuses.ConversionStatus.Refunded.value if row.is_full else status
         if override.paid_cents > 0 and override.status != statuses.ConversionStatus.Refunded:
-            # It grew after it was paid out, or more came back: what was paid stays.
+            # Its commission grew after it was paid out, or a refund was restored: the paid amount stays.
             reversal_cents = min(reversal_cents, max(override.net_commission_cents - override.paid_cents, 0))
             is_left = override.net_commission_cents - reversal_cents > override.paid_cents
             status = override.status if is_left else statuses.ConversionStatus.Paid.value
-    _reverse(override, record, reversal_cents=reversal_cents, status=status)
+    _reverse(override, row, reversal_cents=reversal_cents, status=status)
     is_ended = status == statuses.ConversionStatus.Refunded != override.status
     return replace(
         override,
@@ -216,30 +220,30 @@ def _cascaded(
 
 
 def _reverse(
-    conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str, line_id: UUID | None = None
+    conversion: Conversion, row: refunds.Refund, *, reversal_cents: int, status: str, line_id: UUID | None = None
 ) -> None:
-    """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event.
+    """Stage the effect of a refund on one row, parent or override: the row, its history, the ledger and the event.
 
-    `conversion` says what stays unreported. `line_id` is the id of the line of history: the refund's own where the row
-    is the one that was refunded.
+    `conversion` has the new unreported amount. `line_id` is the id of the history line: the refund's own for the row
+    that was refunded.
     """
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
     refunds.stage_refund_effect(
         organization_id=organization_id,
         conversion_id=conversion.id,
-        refunded_cents=0 if is_override else record.cumulative_cents,
+        refunded_cents=0 if is_override else row.cumulative_cents,
         reversal_cents=reversal_cents,
         status=status,
-        refunded_at=record.created_at if record.is_full and status != statuses.ConversionStatus.Paid else None,
+        refunded_at=row.created_at if row.is_full and status != statuses.ConversionStatus.Paid else None,
         unreported_cents=None if is_override else conversion.unreported_cents,
     )
     refunds.stage_reversal(
         organization_id=organization_id,
-        refund_id=record.id,
+        refund_id=row.id,
         conversion_id=conversion.id,
         commission_cents=reversal_cents,
-        at=record.created_at,
+        at=row.created_at,
     )
     conversions.stage_history(
         [
@@ -247,20 +251,18 @@ def _reverse(
                 organization_id=organization_id,
                 conversion_id=conversion.id,
                 event_type="refund",
-                amount_cents=0 if is_override else -record.amount_cents,
+                amount_cents=0 if is_override else -row.amount_cents,
                 commission_cents=-reversal_cents,
-                occurred_at=record.created_at,
+                occurred_at=row.created_at,
                 id=line_id or ids.new_id(),
             )
         ]
     )
-    entries.stage(
-        conversion, kind="reverse", amount_cents=-reversal_cents, cause_id=record.id, created_at=record.created_at
-    )
-    _stage_refunded_event(conversion, record, reversal_cents)
+    entries.stage(conversion, kind="reverse", amount_cents=-reversal_cents, cause_id=row.id, created_at=row.created_at)
+    _stage_refunded_event(conversion, row, reversal_cents)
 
 
-def _stage_refunded_event(conversion: Conversion, record: refunds.Refund, reversal_cents: int) -> None:
+def _stage_refunded_event(conversion: Conversion, row: refunds.Refund, reversal_cents: int) -> None:
     emit.event(
         organization_id=conversion.organization_id,
         type="conversion.refunded",
@@ -268,14 +270,14 @@ def _stage_refunded_event(conversion: Conversion, record: refunds.Refund, revers
             conversion_id=conversion.id,
             affiliate_id=conversion.affiliate_id,
             program_id=conversion.program_id,
-            refunded_amount_cents=record.amount_cents,
+            refunded_amount_cents=row.amount_cents,
             commission_reversed_cents=reversal_cents,
-            cumulative_refunded_amount_cents=record.cumulative_cents,
-            is_full_refund=record.is_full,
+            cumulative_refunded_amount_cents=row.cumulative_cents,
+            is_full_refund=row.is_full,
             currency=conversion.currency,
-            refunded_at=record.created_at,
+            refunded_at=row.created_at,
             attribution_method=conversion.attribution_method,
             parent_affiliate_conversion_id=conversion.parent_id,
         ),
-        at=record.created_at,
+        at=row.created_at,
     )

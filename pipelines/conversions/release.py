@@ -1,6 +1,6 @@
-"""What has passed its hold is approved, without a word: only a person's approval is an event.
+"""Approves conversions whose hold has passed. It emits no event: only a person's approval does.
 
-Whether a conversion can be paid never depends on this having run.
+Payouts do not depend on it: a conversion whose hold has passed can be paid before this runs.
 Source: core spec, section 3 "States" (Conversion) and "Organization profile" (payoutGraceDays).
 """
 
@@ -10,10 +10,10 @@ from domain import jobs
 from models.conversions import reviews
 from pipelines import work
 
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
 def any_org_release(*, now: datetime) -> None:
     """Approve the next Pending conversions whose hold has passed, and stage the job for the rest. Idempotent."""
-    if reviews.any_org_release(now=now, limit=_AT_ONCE) == _AT_ONCE:
+    if reviews.any_org_release(now=now, limit=_BATCH) == _BATCH:
         work.enqueue(jobs.HOLD_RELEASE, organization_id=None)

@@ -1,7 +1,6 @@
-"""The hold of Pending conversions, when the organization changes how many days it lasts.
+"""Recomputes the hold of Pending conversions when the organization changes how many days it lasts.
 
-The first ones are held anew with the change itself. However many there are, no transaction is long: a job takes the
-next and asks for those who follow.
+The first batch is updated with the change itself, each further one by a job, so that every transaction is short.
 Source: core spec, "Organization profile" (payoutGraceDays).
 """
 
@@ -11,12 +10,15 @@ from domain import jobs
 from models.conversions import conversions
 from pipelines import work
 
-_AT_ONCE = 5_000
+_BATCH = 5_000
 FIRST = UUID(int=0)
 
 
-def renew(organization_id: UUID, *, after: UUID = FIRST) -> None:
-    """Hold the next Pending conversions for the present grace days, and stage the job for the rest. Idempotent."""
-    last = conversions.renew_holds(organization_id=organization_id, after=after, limit=_AT_ONCE)
+def renew_holds(organization_id: UUID, *, after: UUID = FIRST) -> None:
+    """Set the hold of the next Pending conversions to the current grace days, and stage the job for the rest.
+
+    Idempotent.
+    """
+    last = conversions.renew_holds(organization_id=organization_id, after=after, limit=_BATCH)
     if last is not None:
         work.enqueue(jobs.HOLDS_RENEW, organization_id=organization_id, after=last)

@@ -1,8 +1,8 @@
-"""What people decide about a conversion: validate, invalidate, approve, deny; the override follows its sale.
+"""Decisions of people about a conversion: validate, invalidate, approve, deny; the override follows its sale.
 
-Every row is given its status, its entry in the ledger and its event in one transaction. A row that stops earning
-gives back what it still earned, a row that earns again gets that back, and then refunds that came meanwhile take their
-share: the ledger always sums up to what the columns say.
+Every row gets its status, ledger entry and event in one transaction. A row that stops earning gives back its remaining
+commission; a row that earns again gets it back, and refunds from the time between take their share: the ledger always
+equals the columns.
 Source: core spec, section 3 "States"; tracking spec, section 3 and section 6.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import review
-from domain.conversions.review import Action, Reached
+from domain.conversions.review import Action, AppliedRefund
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
@@ -20,15 +20,15 @@ from models import advisory_locks, ids
 from models.conversions import conversions, refunds, reviews
 from models.conversions.conversions import Conversion
 from models.ledger import entries
-from pipelines.conversions import settle
+from pipelines.conversions import settlement
 from pipelines.leads import lifecycle
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    """What was decided: `id` is the cause that the ledger names."""
+class _Decision:
+    """A decision: `id` is the cause in its ledger entries."""
 
     id: UUID
     action: Action
@@ -37,44 +37,44 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ReviewedConversion:
     """A conversion under review, locked; `parent` is the sale of an override, locked too, and None for a sale."""
 
     conversion: Conversion
     parent: Conversion | None
 
 
-def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subject:
+def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> ReviewedConversion:
     """Lock a conversion for a decision. A sale that is accepted and not settled yet is settled first.
 
     Raises Refused 404 not_found.
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
-    settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
+    settlement.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     parent_id = reviews.find_parent(organization_id=organization_id, conversion_id=conversion_id)
-    # The parent before its override, as everywhere.
+    # The parent before its override: the lock order.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise not_found("conversion", conversion_id)
-    return Subject(conversion, parent)
+    return ReviewedConversion(conversion, parent)
 
 
-def decide(subject: Subject, *, action: Action, reason: str | None, now: datetime) -> Conversion:
-    """Take an action on a locked conversion and on its override; return the conversion as it is then.
+def decide(subject: ReviewedConversion, *, action: Action, reason: str | None, now: datetime) -> Conversion:
+    """Take an action on a locked conversion and on its override; return the conversion after it.
 
-    An override that is not written yet is born with its parent's status. One that waits for its sale's approval is
-    released by it, and stays Pending until its own hold has passed.
-    Raises Refused 409 invalid_status_transition, also for what the other of two at once has done.
+    An override that is not written yet starts with its parent's status. One that waits for its sale's approval no
+    longer waits after it, and stays Pending until its own hold has passed.
+    Raises Refused 409 invalid_status_transition, also if a concurrent request has just decided.
     """
     conversion, parent = subject.conversion, subject.parent
     status = _next_status(action, conversion, parent)
-    word = _Word(ids.new_id(), action, reason, now)
-    after = _apply(word, conversion, status, parent or conversion)
+    decision = _Decision(ids.new_id(), action, reason, now)
+    after = _apply(decision, conversion, status, parent or conversion)
     if action == Action.approve:
         after = dataclasses.replace(after, needs_approval=False)
     if parent is None:
-        _apply_to_override(word, conversion)
+        _apply_to_override(decision, conversion)
     return after
 
 
@@ -84,92 +84,96 @@ def _next_status(action: Action, conversion: Conversion, parent: Conversion | No
         message = f"A conversion that is {conversion.status} cannot be {action}."
         raise Refused(409, "invalid_status_transition", message)
     if action == Action.validate and parent is not None and parent.status in EARNS_NOTHING:
-        message = f"The conversion that this one belongs to is {parent.status}; it comes back with it."
+        message = f"This override's sale is {parent.status}; validate the sale, and the override follows."
         raise Refused(409, "invalid_status_transition", message)
     if action == Action.approve and conversion.payout_locked:
         raise Refused(409, "invalid_status_transition", "Locked history is never paid, so it cannot be approved.")
     return status
 
 
-def _apply_to_override(word: _Word, parent: Conversion) -> None:
+def _apply_to_override(decision: _Decision, parent: Conversion) -> None:
     override = conversions.lock_override(organization_id=parent.organization_id, parent_id=parent.id)
     if override is None:
         return
-    if word.action == Action.approve and override.needs_approval:
+    if decision.action == Action.approve and override.needs_approval:
         reviews.stage_approval(organization_id=override.organization_id, conversion_id=override.id)
-    status = review.override_status(word.action, override.status)
+    status = review.override_status(decision.action, override.status)
     if status is not None:
-        _apply(word, override, status, parent)
+        _apply(decision, override, status, parent)
 
 
-def _apply(word: _Word, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
-    """Stage one row's new status with its money and its event; `parent` is the row itself for a sale."""
+def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
+    """Stage one row's new status with its ledger entries and event; `parent` is the row itself for a sale."""
     if conversion.status in EARNS_NOTHING and status not in EARNS_NOTHING:
-        after = _restore(word, conversion, status, parent)
+        after = _earn_again(decision, conversion, status, parent)
     else:
-        after = _restate(word, conversion, status)
-    if conversion.type == ConversionType.LeadReward and word.action in (Action.validate, Action.invalidate):
-        lifecycle.follow_review(
+        after = _set_status(decision, conversion, status)
+    if conversion.type == ConversionType.LeadReward and decision.action in (Action.validate, Action.invalidate):
+        lifecycle.apply_review(
             organization_id=conversion.organization_id,
             lead_id=conversion.id,
-            is_valid=word.action == Action.validate,
-            now=word.at,
+            is_valid=decision.action == Action.validate,
+            now=decision.at,
         )
     emit.event(
         organization_id=conversion.organization_id,
-        type=f"conversion.{word.action}",
-        data=_payload(word, conversion, after),
-        at=word.at,
+        type=f"conversion.{decision.action}",
+        data=_payload(decision, conversion, after),
+        at=decision.at,
     )
     return after
 
 
-def _restate(word: _Word, conversion: Conversion, status: ConversionStatus) -> Conversion:
-    """Stage another status; a row that stops earning gives back what it still earned."""
+def _set_status(decision: _Decision, conversion: Conversion, status: ConversionStatus) -> Conversion:
+    """Stage another status; a row that stops earning gives back its remaining commission."""
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
-        _adjust(word, conversion, -conversion.net_commission_cents)
-        take_back.take_back_if_named(conversion, conversion.net_commission_cents, now=word.at)
+        _stage_entry(decision, conversion, -conversion.net_commission_cents)
+        take_back.take_back_if_in_payout(conversion, conversion.net_commission_cents, now=decision.at)
     return dataclasses.replace(conversion, status=status.value)
 
 
-def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
-    """Stage that a row earns again, at its own numbers, less what refunds took from it meanwhile."""
-    _adjust(word, conversion, conversion.net_commission_cents)
-    late_cents = _take_back_late(word, conversion, parent)
-    settled = _settled(conversion, late_cents, status)
+def _earn_again(
+    decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion
+) -> Conversion:
+    """Stage that a row earns again: its own amounts less what later refunds take."""
+    _stage_entry(decision, conversion, conversion.net_commission_cents)
+    late_cents = _stage_late_reversals(decision, conversion, parent)
+    status_after = _status_after(conversion, late_cents, status)
     reviews.stage_validation(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
-        status=settled.value,
+        status=status_after.value,
         late_cents=late_cents,
     )
-    after = dataclasses.replace(conversion, status=settled.value, reversed_cents=conversion.reversed_cents + late_cents)
-    take_back.give_back_if_named(after, now=word.at)
+    after = dataclasses.replace(
+        conversion, status=status_after.value, reversed_cents=conversion.reversed_cents + late_cents
+    )
+    take_back.give_back_if_in_payout(after, now=decision.at)
     return after
 
 
-def _settled(conversion: Conversion, late_cents: int, status: ConversionStatus) -> ConversionStatus:
-    """Return the status of a row that earns again: what was paid for while it earned nothing is not due once more."""
+def _status_after(conversion: Conversion, late_cents: int, status: ConversionStatus) -> ConversionStatus:
+    """Return the status of a row that earns again: Paid if its commission was already paid, so it is not due twice."""
     if conversion.refunded_at is not None:
         return ConversionStatus.Refunded
     is_paid = 0 < conversion.net_commission_cents - late_cents <= conversion.paid_cents
     return ConversionStatus.Paid if is_paid else status
 
 
-def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> int:
-    """Stage what refunds that came while the row earned nothing take back now; returns how much in all."""
-    reached = reviews.list_reached(
+def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: Conversion) -> int:
+    """Stage the reversals of refunds made while the row earned nothing; return their sum."""
+    applied = reviews.list_reached(
         organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
     )
     own = refunds.find_own(conversion)
-    if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
-        reached = [Reached(own.id, cumulative_cents=0, is_full=True)]
+    if own is not None and own.is_full:  # a refund of the override itself takes what its sale's refunds leave
+        applied = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,
         parent_amount_cents=parent.amount_cents,
-        refunds=reached,
+        refunds=applied,
     )
     for refund_id, cents in late:
         reviews.stage_late_reversal(
@@ -186,23 +190,23 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
                     event_type="adjustment",
                     amount_cents=0,
                     commission_cents=-cents,
-                    occurred_at=word.at,
+                    occurred_at=decision.at,
                 )
             ]
         )
         kind = "reverse" if cents > 0 else "restore"
-        entries.stage(conversion, kind=kind, amount_cents=-cents, cause_id=refund_id, created_at=word.at)
+        entries.stage(conversion, kind=kind, amount_cents=-cents, cause_id=refund_id, created_at=decision.at)
     return sum(cents for _, cents in late)
 
 
-def _adjust(word: _Word, conversion: Conversion, cents: int) -> None:
+def _stage_entry(decision: _Decision, conversion: Conversion, cents: int) -> None:
     if conversion.payout_locked:
-        return  # the ledger never had it
-    entries.stage(conversion, kind="adjust", amount_cents=cents, cause_id=word.id, created_at=word.at)
+        return  # locked history has no ledger entries
+    entries.stage(conversion, kind="adjust", amount_cents=cents, cause_id=decision.id, created_at=decision.at)
 
 
-def _payload(word: _Word, before: Conversion, after: Conversion) -> dict[str, object]:
-    if word.action == Action.approve:
+def _payload(decision: _Decision, before: Conversion, after: Conversion) -> dict[str, object]:
+    if decision.action == Action.approve:
         return {"conversionId": str(after.id)}
     return events.conversion_reviewed(
         conversion_id=after.id,
@@ -213,7 +217,7 @@ def _payload(word: _Word, before: Conversion, after: Conversion) -> dict[str, ob
         commission_cents=after.net_commission_cents,
         status=after.status,
         previous_status=before.status,
-        reason=word.reason,
+        reason=decision.reason,
         attribution_method=after.attribution_method,
         parent_affiliate_conversion_id=after.parent_id,
     )

@@ -1,9 +1,9 @@
-"""The co-pilot, in three places that never meet.
+"""The co-pilot: requests of the user and calls of the model, which never run in one process step.
 
-asking     a request of the person: a question, one that is asked again, what to do with what was proposed
-answering  a worker: the model is asked, and its reply written down; nothing is done
-looking    a request of the person: what the model wants to see is looked up, what it wants done is proposed
-talk       what all three write down
+questions    requests of the user: ask, retry, confirm or decline a proposed act
+model_calls  a worker: send the conversation to the model and record its reply; it runs no operation
+tool_calls   requests of the user: run the model's read calls, propose its changes
+transcript   entries of a conversation, used by all three
 
-A worker acts for nobody, so no session is kept for it; a request waits for no model. Decision 38 says why.
+A worker acts on behalf of no user, so it needs no session; a request waits for no model. Decision 38 says why.
 """

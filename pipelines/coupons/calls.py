@@ -1,4 +1,4 @@
-"""What a gateway says when a coupon or a code is made: done, a refusal with its code, or nothing that can be used."""
+"""Calls that create a coupon or code at a gateway: created, refused with a code, or without a usable answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ from pipelines.coupons.places import MintingPlace
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What came of asking a gateway to make something.
+class GatewayResult:
+    """The result of a call that creates something at a gateway.
 
-    `made_id` is its id there. Where it is not known (`is_known`), the answer was lost: it may be there or not.
-    `is_refused` says that the gateway did not take the credentials, with its `words`.
+    `made_id` is its id there. If the result is not known (`is_known`), the answer was lost: it may exist or not.
+    `is_refused` means that the gateway did not accept the credentials; `words` is its message.
     """
 
     made_id: str | None = None
@@ -30,49 +30,49 @@ class Made:
 
 
 def make(
-    place: MintingPlace, ask: Callable[[], str], find: Callable[[], str | None], *, is_asked_again: bool = False
-) -> Made:
-    """Ask a gateway to make something; when its answer is lost, look once whether it is there. Calls the gateway.
+    place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_asked_again: bool = False
+) -> GatewayResult:
+    """Create something at a gateway; if the answer is lost, look once whether it exists. Calls the gateway.
 
-    Where it was asked before, that is looked at first: what may be there is never given up.
+    A repeated call looks first: an object that may exist is never abandoned.
     """
     label = place.connection.gateway
     if is_asked_again:
-        found = look(place, find)
-        if found.made_id is not None or not found.is_known:
-            return found
+        result = look_up(place, find)
+        if result.made_id is not None or not result.is_known:
+            return result
     try:
-        return Made(ask())
+        return GatewayResult(create())
     except CodeTaken as error:
         message = f"{label} has another code {error}; choose another text."
-        return Made(refusal=Refused(422, "code_already_taken", message, field="code"))
+        return GatewayResult(refusal=Refused(422, "code_already_taken", message, field="code"))
     except CredentialsRefused as error:
-        refusal = places.reconnect(label) if place.is_store else _failed(label, error)
-        return Made(refusal=refusal, is_refused=True, words=str(error))
+        refusal = places.reconnect_refusal(label) if place.is_store else _create_failed(label, error)
+        return GatewayResult(refusal=refusal, is_refused=True, words=str(error))
     except (DiscountNotHeld, GatewayRejected) as error:
-        return Made(refusal=_failed(label, error))
+        return GatewayResult(refusal=_create_failed(label, error))
     except GatewayBusy as error:
-        return Made(is_known=False) if is_asked_again else Made(refusal=_failed(label, error))
+        return GatewayResult(is_known=False) if is_asked_again else GatewayResult(refusal=_create_failed(label, error))
     except (GatewayUnreachable, UnreadableEvent):
-        found = look(place, find)
-        # What is not there yet may still be on its way.
-        return found if found.made_id is not None else replace(found, is_known=False)
+        result = look_up(place, find)
+        # An object that does not exist yet may still be created by the lost call.
+        return result if result.made_id is not None else replace(result, is_known=False)
 
 
-def look(place: MintingPlace, find: Callable[[], str | None]) -> Made:
-    """Ask a gateway whether something was made there. Calls the gateway."""
+def look_up(place: MintingPlace, find: Callable[[], str | None]) -> GatewayResult:
+    """Look up whether something was created at a gateway. Calls the gateway."""
     try:
-        return Made(find())
+        return GatewayResult(find())
     except CredentialsRefused as error:
-        return Made(is_refused=True, is_known=False, words=str(error))
+        return GatewayResult(is_refused=True, is_known=False, words=str(error))
     except (GatewayRejected, GatewayUnreachable, UnreadableEvent) as error:
-        return Made(is_known=False, words=f"{place.connection.gateway}: {error}")
+        return GatewayResult(is_known=False, words=f"{place.connection.gateway}: {error}")
 
 
-def away(place: MintingPlace) -> Refused:
-    """Return the refusal of a request whose gateway did not answer; what it asked for is found out by a job."""
+def unreachable_refusal(place: MintingPlace) -> Refused:
+    """Return the refusal of a request whose gateway did not answer; a job finds out the result."""
     message = (
-        f"{place.connection.gateway} did not answer; whether it was made is being found out. Ask again in a minute."
+        f"{place.connection.gateway} did not answer. We are checking whether it was created; try again in a minute."
     )
     return Refused(503, "gateway_unreachable", message)
 
@@ -80,7 +80,7 @@ def away(place: MintingPlace) -> Refused:
 def stage_audit(
     action: str, *, organization_id: UUID, made_id: UUID, after: Mapping[str, object], now: datetime
 ) -> None:
-    """Stage the audit entry of what a job finished of a request."""
+    """Stage the audit entry of a request that a job finished."""
     audit.stage(
         organization_id=organization_id,
         action=action,
@@ -98,5 +98,5 @@ def stage_audit(
     )
 
 
-def _failed(label: str, error: Exception) -> Refused:
-    return Refused(422, "processor_create_failed", f"{label} says no: {error}")
+def _create_failed(label: str, error: Exception) -> Refused:
+    return Refused(422, "processor_create_failed", f"{label} refused it: {error}")

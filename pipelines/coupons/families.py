@@ -1,4 +1,5 @@
-"""Families of codes: made at the processor, changed here, archived with their codes, deleted while they have none.
+"""Coupons, which are families of codes: created at the processor, changed in our database, archived with their codes,
+deleted while they have none.
 
 Source: tracking spec, "Campaign coupon", section 3 "States and transitions", "Coupons".
 """
@@ -21,60 +22,64 @@ from models.coupons import affiliate_coupons, campaign_coupons
 from models.coupons.campaign_coupons import CampaignCoupon, CountedCoupon
 from models.gateways import connections
 from pipelines import work
-from pipelines.coupons import calls, ending, places
-from pipelines.coupons.calls import Made
+from pipelines.coupons import calls, places, revocation
+from pipelines.coupons.calls import GatewayResult
 from pipelines.coupons.places import MintingPlace
 from pipelines.programs import home_rate, lifecycle
 from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class BegunFamily:
-    """A coupon that is written and about to be made, and where; `is_asked_again`: somebody may have asked before."""
+class StartedFamily:
+    """A coupon in state "minting", and where it is created; `is_asked_again`: an earlier call may have created it."""
 
     coupon: CampaignCoupon
     place: MintingPlace
     is_asked_again: bool = False
 
 
-def begin(
+def start(
     *,
     organization_id: UUID,
     program_id: UUID,
     coupon_id: UUID,
-    wanted: Mapping[str, Any],
+    body: Mapping[str, Any],
     now: datetime,
     created_by: UUID | None = None,
-) -> BegunFamily:
-    """Write a coupon that is about to be made. `wanted` is `schemas.coupons.campaign.CampaignCouponBody` loaded,
-    `created_by` the member who creates it, if a member does.
+) -> StartedFamily:
+    """Write a coupon that is about to be created. `body` is `schemas.coupons.campaign.CampaignCouponBody` loaded,
+    `created_by` the member who creates it, if any.
 
-    One that was begun under this id less than an hour ago is gone on with.
+    If it was started with this id less than an hour ago, that one is continued.
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
     `terms.check_rate` raises; 422 processor_not_connected.
     """
     program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
-    begun = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
-    if begun is not None and begun.program_id == program_id and now - begun.created_at < places.REPEATED_WITHIN:
-        place = places.acting(organization_id, begun.connection_id, now=now)
+    started = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
+    if (
+        started is not None
+        and started.program_id == program_id
+        and now - started.created_at < places.IDEMPOTENCY_WINDOW
+    ):
+        place = places.find_by_connection(organization_id, started.connection_id, now=now)
         if place is None:
-            raise places.not_connected()
-        return BegunFamily(begun, place, is_asked_again=True)
-    if begun is not None:
-        coupon_id = ids.new_id()  # its hour is over: this is another request
-    if wanted["expires_at"] is not None and wanted["expires_at"] <= now:
+            raise places.not_connected_refusal()
+        return StartedFamily(started, place, is_asked_again=True)
+    if started is not None:
+        coupon_id = ids.new_id()  # the hour has passed: this is another request
+    if body["expires_at"] is not None and body["expires_at"] <= now:
         raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
-    if wanted["commission_type"] is not None:
+    if body["commission_type"] is not None:
         terms.check_rate(
             model=program.default_commission_model,
-            type=wanted["commission_type"],
-            value=wanted["commission_value"],
+            type=body["commission_type"],
+            value=body["commission_value"],
             home=home_rate.of(organization_id),
             prefix="",
         )
-    granted = _affiliates_of(organization_id, program_id, wanted["granted_affiliate_ids"])
-    place = places.for_family(organization_id, now=now)
-    columns = {name: value for name, value in wanted.items() if name != "granted_affiliate_ids"}
+    granted = _check_affiliates(organization_id, program_id, body["granted_affiliate_ids"])
+    place = places.find_for_family(organization_id, now=now)
+    columns = {name: value for name, value in body.items() if name != "granted_affiliate_ids"}
     values = {
         **columns,
         "product_refs": list(columns["product_refs"]),
@@ -89,58 +94,60 @@ def begin(
     }
     campaign_coupons.insert(values)
     campaign_coupons.stage_grants(coupon_id, organization_id, granted, at=now)
-    work.enqueue(jobs.COUPON_MAKE, organization_id=organization_id, run_at=now + places.LEFT_ALONE, coupon_id=coupon_id)
+    work.enqueue(
+        jobs.COUPON_MAKE, organization_id=organization_id, run_at=now + places.REQUEST_TIME, coupon_id=coupon_id
+    )
     coupon = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
     assert coupon is not None  # it was just inserted
-    return BegunFamily(coupon, place)
+    return StartedFamily(coupon, place)
 
 
-def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> BegunFamily | None:
-    """Return a coupon whose making was not finished; None when nothing is left to do."""
+def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedFamily | None:
+    """Return a coupon whose creation is unfinished; None if nothing is left to do."""
     coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
     if coupon is None or coupon.state != "minting":
         return None
-    place = places.acting(organization_id, coupon.connection_id, now=now)
-    if place is None:  # its connection ended meanwhile: what was asked for cannot be had any more
+    place = places.find_by_connection(organization_id, coupon.connection_id, now=now)
+    if place is None:  # its connection has ended: it can no longer be created
         campaign_coupons.stage_remove(coupon)
         return None
-    return BegunFamily(coupon, place, is_asked_again=True)
+    return StartedFamily(coupon, place, is_asked_again=True)
 
 
-def make(begun: BegunFamily) -> Made:
-    """Make a coupon at the processor, once. Calls the gateway."""
-    if begun.coupon.processor_coupon_id is not None:
-        return Made(begun.coupon.processor_coupon_id)
-    rail, account, order = registry.processor(), begun.place.account, places.family_order(begun.coupon)
+def create_at_processor(started: StartedFamily) -> GatewayResult:
+    """Create a coupon at the processor, once. Calls the gateway."""
+    if started.coupon.processor_coupon_id is not None:
+        return GatewayResult(started.coupon.processor_coupon_id)
+    rail, account, order = registry.processor(), started.place.account, places.family_order(started.coupon)
     return calls.make(
-        begun.place,
+        started.place,
         lambda: rail.create(account, order),
         lambda: rail.find_coupon(account, order),
-        is_asked_again=begun.is_asked_again,
+        is_asked_again=started.is_asked_again,
     )
 
 
 def settle(
-    begun: BegunFamily, made: Made, *, now: datetime, note: Callable[[CampaignCoupon], None]
+    started: StartedFamily, result: GatewayResult, *, now: datetime, on_active: Callable[[CampaignCoupon], None]
 ) -> CampaignCoupon | None:
-    """Write what came of it: active with its event, or removed, or still minting; None when it is gone.
+    """Record the result: active with its event, removed (None), or still minting.
 
-    `note` is told of a coupon that is active by this call, for the audit log.
+    `on_active` is called with a coupon that this call activates, for the audit log.
     """
-    before = begun.coupon
+    before = started.coupon
     coupon = campaign_coupons.lock(organization_id=before.organization_id, coupon_id=before.id)
     if coupon is None or coupon.state != "minting":
         return coupon
-    if made.is_refused:
+    if result.is_refused:
         connections.stage_refusal(
-            organization_id=coupon.organization_id, connection_id=begun.place.connection.id, why=made.words, at=now
+            organization_id=coupon.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
         )
-    if made.refusal is not None:
+    if result.refusal is not None:
         campaign_coupons.stage_remove(coupon)
         return None
-    if made.made_id is None:
+    if result.made_id is None:
         return coupon
-    active = campaign_coupons.change(coupon, {"state": "active", "processor_coupon_id": made.made_id})
+    active = campaign_coupons.change(coupon, {"state": "active", "processor_coupon_id": result.made_id})
     granted = len(campaign_coupons.list_granted(active))
     emit.event(
         organization_id=active.organization_id,
@@ -148,15 +155,15 @@ def settle(
         data=coupon_events.campaign_created(active, granted=granted),
         at=now,
     )
-    note(active)
+    on_active(active)
     return active
 
 
-def finish(begun: BegunFamily, made: Made, *, now: datetime) -> datetime | None:
-    """Write what came of it, and return when to ask again; None when it is settled."""
-    after = settle(begun, made, now=now, note=lambda coupon: _stage_audit(coupon, now))
+def finish(started: StartedFamily, result: GatewayResult, *, now: datetime) -> datetime | None:
+    """Record the result, and return when to try again; None if it is final."""
+    after = settle(started, result, now=now, on_active=lambda coupon: _stage_audit(coupon, now))
     if after is not None and after.state == "minting":
-        return places.again_at(after.created_at, now)
+        return places.next_retry_at(after.created_at, now)
     return None
 
 
@@ -171,47 +178,51 @@ def _stage_audit(coupon: CampaignCoupon, now: datetime) -> None:
 
 
 def find(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon:
-    """Return a coupon of a program as it is shown. Raises Refused 404 not_found."""
-    found = campaign_coupons.find_counted(organization_id=organization_id, program_id=program_id, coupon_id=coupon_id)
-    if found is None:
+    """Return a coupon of a program with its counts. Raises Refused 404 not_found."""
+    coupon = campaign_coupons.find_counted(organization_id=organization_id, program_id=program_id, coupon_id=coupon_id)
+    if coupon is None:
         raise not_found("coupon", coupon_id)
-    return found
+    return coupon
 
 
 def lock(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CampaignCoupon:
     """Return an active coupon of a program, locked until the transaction ends.
 
-    Raises Refused: 404 not_found; 409 invalid_status_transition for one that is archived or still being made.
+    Raises Refused: 404 not_found; 409 invalid_status_transition for one that is archived or still being created.
     """
-    found = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
-    if found is None or found.program_id != program_id:
+    coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
+    if coupon is None or coupon.program_id != program_id:
         raise not_found("coupon", coupon_id)
-    require_active(found)
-    return found
+    check_active(coupon)
+    return coupon
 
 
-def require_active(coupon: CampaignCoupon) -> None:
+def check_active(coupon: CampaignCoupon) -> None:
     """Raise Refused 409 invalid_status_transition unless codes can be minted from a coupon."""
     if coupon.is_active:
         return
-    why = "is archived" if coupon.state == "archived" else "is still being made at the processor; try again in a minute"
+    why = (
+        "is archived"
+        if coupon.state == "archived"
+        else "is still being created at the processor; try again in a minute"
+    )
     raise Refused(409, "invalid_status_transition", f"The coupon {why}.")
 
 
 def change(coupon: CampaignCoupon, changes: Mapping[str, Any], *, now: datetime) -> CampaignCoupon:
     """Change a locked coupon. `changes` is `CampaignCouponChanges` loaded.
 
-    Whoever is taken off the allow-list loses the codes that they minted themselves.
+    An affiliate who is removed from the allow-list loses the codes that they minted themselves.
     Raises Refused 400 invalid_request for affiliates of another program.
     """
     columns = {name: value for name, value in changes.items() if name != "granted_affiliate_ids"}
     changed = campaign_coupons.change(coupon, columns)
-    removed, added = _regrant(coupon, changes.get("granted_affiliate_ids"), now=now)
+    removed, added = _set_grants(coupon, changes.get("granted_affiliate_ids"), now=now)
     if changed == coupon and not removed and not added:
         return coupon
     changed = campaign_coupons.change(changed, {"updated_at": now})
     if removed:
-        ending.revoke_minted_by(changed, removed, now=now)
+        revocation.revoke_minted_by(changed, removed, now=now)
     emit.event(
         organization_id=changed.organization_id,
         type="campaign_coupon.updated",
@@ -222,24 +233,24 @@ def change(coupon: CampaignCoupon, changes: Mapping[str, Any], *, now: datetime)
 
 
 def archive(coupon: CampaignCoupon, *, now: datetime) -> CampaignCoupon:
-    """End a locked coupon and all its codes; jobs end them at their gateways, and the last one tells the brand."""
-    ended = ending.revoke_all(coupon, now=now)
+    """Archive a locked coupon and revoke all its codes; jobs switch them off, and the last one emits the event."""
+    codes = revocation.revoke_all(coupon, now=now)
     archived = campaign_coupons.change(
-        coupon, {"state": "archived", "archived_at": now, "updated_at": now, "archived_codes": len(ended)}
+        coupon, {"state": "archived", "archived_at": now, "updated_at": now, "archived_codes": len(codes)}
     )
-    ending.tell_when_done(archived, now=now)
+    revocation.emit_when_done(archived, now=now)
     return archived
 
 
 def delete(coupon: CampaignCoupon, *, now: datetime) -> None:
-    """Delete a locked coupon that never had a code, here and by a job at the processor.
+    """Delete a locked coupon that never had a code; a job deletes it at the processor.
 
-    Raises Refused: 409 invalid_status_transition while it is being made; 422 has_affiliate_coupons.
+    Raises Refused: 409 invalid_status_transition while it is being created; 422 has_affiliate_coupons.
     """
     if coupon.state == "minting":
-        require_active(coupon)
+        check_active(coupon)
     if affiliate_coupons.has_any(organization_id=coupon.organization_id, coupon_id=coupon.id):
-        message = "Affiliates have or had codes of this coupon, so it stays; archive it (POST …/archive) instead."
+        message = "This coupon has or had codes, so it cannot be deleted; archive it (POST …/archive) instead."
         raise Refused(422, "has_affiliate_coupons", message)
     campaign_coupons.stage_remove(coupon)
     work.enqueue(
@@ -257,28 +268,30 @@ def delete(coupon: CampaignCoupon, *, now: datetime) -> None:
     )
 
 
-def _affiliates_of(organization_id: UUID, program_id: UUID, wanted: Sequence[UUID]) -> list[UUID]:
-    asked = list(dict.fromkeys(wanted))
-    if not asked:
+def _check_affiliates(organization_id: UUID, program_id: UUID, affiliate_ids: Sequence[UUID]) -> list[UUID]:
+    unique_ids = list(dict.fromkeys(affiliate_ids))
+    if not unique_ids:
         return []
-    known = campaign_coupons.filter_by_program(
-        organization_id=organization_id, program_id=program_id, affiliate_ids=asked
+    ids_of_program = campaign_coupons.filter_by_program(
+        organization_id=organization_id, program_id=program_id, affiliate_ids=unique_ids
     )
-    for affiliate_id in asked:
-        if affiliate_id not in known:
-            message = f"{affiliate_id} is no affiliate of this program."
+    for affiliate_id in unique_ids:
+        if affiliate_id not in ids_of_program:
+            message = f"{affiliate_id} is not an affiliate of this program."
             raise Refused(400, "invalid_request", message, field="grantedAffiliateIds")
-    return asked
+    return unique_ids
 
 
-def _regrant(coupon: CampaignCoupon, wanted: Sequence[UUID] | None, *, now: datetime) -> tuple[list[UUID], list[UUID]]:
-    """Set who may mint, where that was said; return who may not any more, and who may now."""
-    if wanted is None:
+def _set_grants(
+    coupon: CampaignCoupon, affiliate_ids: Sequence[UUID] | None, *, now: datetime
+) -> tuple[list[UUID], list[UUID]]:
+    """Set who may mint codes, if given; return the affiliates removed and those added."""
+    if affiliate_ids is None:
         return [], []
     before = campaign_coupons.list_granted(coupon)
-    new = [one for one in wanted if one not in before]
-    added = _affiliates_of(coupon.organization_id, coupon.program_id, new)
-    removed = sorted(before - set(wanted))
+    new = [affiliate_id for affiliate_id in affiliate_ids if affiliate_id not in before]
+    added = _check_affiliates(coupon.organization_id, coupon.program_id, new)
+    removed = sorted(before - set(affiliate_ids))
     if added:
         campaign_coupons.stage_grants(coupon.id, coupon.organization_id, added, at=now)
     if removed:
@@ -286,19 +299,19 @@ def _regrant(coupon: CampaignCoupon, wanted: Sequence[UUID] | None, *, now: date
     return removed, added
 
 
-def may_mint_themselves(coupon: CampaignCoupon, affiliate_id: UUID) -> None:
+def check_self_mint(coupon: CampaignCoupon, affiliate_id: UUID) -> None:
     """Raise Refused 403 self_mint_disabled or not_granted unless an affiliate may mint codes of a coupon themselves."""
     if coupon.self_mint_mode == SelfMintMode.Disabled:
-        raise Refused(403, "self_mint_disabled", "The brand makes the codes of this coupon.")
+        raise Refused(403, "self_mint_disabled", "Only the brand creates codes of this coupon.")
     if coupon.self_mint_mode == SelfMintMode.SpecificAffiliates and affiliate_id not in campaign_coupons.list_granted(
         coupon
     ):
-        raise Refused(403, "not_granted", "The brand lets other affiliates mint codes of this coupon; ask them.")
+        raise Refused(403, "not_granted", "You may not create codes of this coupon; ask the brand for access.")
 
 
 @dataclass(frozen=True, slots=True)
-class DoomedCoupon:
-    """A coupon that is deleted here and about to be deleted at the processor; `deleted_at` is when it was here."""
+class DeletedCoupon:
+    """A deleted coupon that is about to be deleted at the processor; `deleted_at` is the time in our database."""
 
     place: MintingPlace
     processor_coupon_id: str
@@ -307,16 +320,16 @@ class DoomedCoupon:
 
 def prepare_delete(
     *, organization_id: UUID, connection_id: UUID, processor_coupon_id: str, deleted_at: datetime, now: datetime
-) -> DoomedCoupon | None:
-    """Return what is to be deleted at the processor; None where it is no longer connected."""
-    place = places.acting(organization_id, connection_id, now=now)
-    return DoomedCoupon(place, processor_coupon_id, deleted_at) if place else None
+) -> DeletedCoupon | None:
+    """Return the coupon to delete at the processor; None if it is no longer connected."""
+    place = places.find_by_connection(organization_id, connection_id, now=now)
+    return DeletedCoupon(place, processor_coupon_id, deleted_at) if place else None
 
 
-def delete_there(doomed: DoomedCoupon) -> bool:
-    """Delete a coupon at the processor; False when it has to be tried again. Calls the gateway."""
+def delete_at_processor(deleted: DeletedCoupon) -> bool:
+    """Delete a coupon at the processor; return False if it has to be tried again. Calls the gateway."""
     try:
-        registry.processor().delete(doomed.place.account, doomed.processor_coupon_id)
+        registry.processor().delete(deleted.place.account, deleted.processor_coupon_id)
         return True
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable):
         return False

@@ -1,4 +1,4 @@
-"""Codes are minted: by the brand for an affiliate, or by affiliates themselves as far as the brand lets them.
+"""Minting of codes: by the brand for an affiliate, or by affiliates themselves where the brand allows it.
 
 Caps and allow-lists are decided under the lock of the family. Source: tracking spec, "Affiliate coupon", "Coupons".
 """
@@ -20,21 +20,21 @@ from models.coupons.affiliate_coupons import AffiliateCoupon
 from models.coupons.campaign_coupons import CampaignCoupon
 from models.gateways import connections
 from pipelines import work
-from pipelines.coupons import calls, ending, families, places
-from pipelines.coupons.calls import Made
+from pipelines.coupons import calls, families, places, revocation
+from pipelines.coupons.calls import GatewayResult
 from pipelines.coupons.places import MintingPlace
 from pipelines.programs import lifecycle
 from pipelines.webhooks import emit
 
-# Of thirty characters eight make so many texts that a second draw is rare.
+# Eight of thirty characters make so many texts that a second draw is rare.
 _DRAWS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class BegunCode:
-    """A code that is written and about to be minted, of which family (None: it has its own discount) and where.
+class StartedCode:
+    """A code that is about to be minted, its family (None: it has its own discount) and its gateway.
 
-    `is_asked_again`: somebody may have asked for it before.
+    `is_asked_again`: an earlier call may have minted it.
     """
 
     code: AffiliateCoupon
@@ -44,10 +44,10 @@ class BegunCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedCode:
-    """A code that is requested; without `text` one is drawn. `id` is what it is written under.
+class RequestedCode:
+    """A requested code with its `id`; without `text` a random one is drawn.
 
-    It is of a coupon, or takes off a `discount` of its own.
+    It belongs to a coupon or has a `discount` of its own.
     """
 
     id: UUID
@@ -57,55 +57,55 @@ class WantedCode:
     discount: Discount | None = None
 
 
-def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCode:
+def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> StartedCode:
     """Write a code of an affiliate that is about to be minted.
 
-    One that was begun under this id less than an hour ago is gone on with, and so is one whose gateway's answer was
-    lost when the same was asked for.
+    If it was started with this id less than an hour ago, that one is continued; so is the same request if the gateway's
+    answer was lost.
     Raises Refused: 404 not_found; 403 self_mint_disabled, not_granted; 409 invalid_status_transition,
     code_limit_reached; 400 invalid_request, code_not_supported; 422 code_already_taken, processor_not_connected,
     storefront_reconnect_required.
     """
-    family = _lock_family(affiliate, wanted)
-    if wanted.text is not None and not codes.is_written_well(wanted.text):
-        raise badly_written()
-    known = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=wanted.id)
-    begun = _begun_before(affiliate, wanted, known, now=now)
-    if begun is not None:
-        place = places.acting(affiliate.organization_id, _connection_id(begun), now=now)
+    family = _lock_family(affiliate, requested)
+    if requested.text is not None and not codes.is_valid(requested.text):
+        raise format_refusal()
+    existing = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=requested.id)
+    started = _find_started(affiliate, requested, existing, now=now)
+    if started is not None:
+        place = places.find_by_connection(affiliate.organization_id, _connection_id(started), now=now)
         if place is None:
-            raise places.not_connected()
-        return BegunCode(begun, family, place, is_asked_again=True)
-    place = _place_for(affiliate, family, wanted, now=now)
-    if wanted.text is not None and (lacking := place.rail.shape.refused(wanted.text)):
-        message = f"{place.connection.gateway} does not take this code: {lacking}."
+            raise places.not_connected_refusal()
+        return StartedCode(started, family, place, is_asked_again=True)
+    place = _find_place(affiliate, family, requested, now=now)
+    if requested.text is not None and (problem := place.rail.shape.explain_refusal(requested.text)):
+        message = f"{place.connection.gateway} does not take this code: {problem}."
         raise Refused(400, "code_not_supported", message, field="code")
     if family is not None:
         _check_cap(family, affiliate.id)
-    if known is not None:  # its hour is over, or it was revoked: this is another request
-        wanted = replace(wanted, id=ids.new_id())
-    code = _insert(affiliate, wanted, place, now=now)
+    if existing is not None:  # the hour has passed, or it was revoked: this is another request
+        requested = replace(requested, id=ids.new_id())
+    code = _insert(affiliate, requested, place, now=now)
     work.enqueue(
         jobs.CODE_MINT,
         organization_id=affiliate.organization_id,
-        run_at=now + places.LEFT_ALONE,
+        run_at=now + places.REQUEST_TIME,
         code_id=code.id,
     )
-    return BegunCode(code, family, place)
+    return StartedCode(code, family, place)
 
 
 def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, now: datetime) -> AffiliateCoupon:
-    """Write a code that the brand made elsewhere; it is in force at once.
+    """Write a code that the brand created elsewhere; it is active at once.
 
     Raises Refused: 400 invalid_request; 404 not_found; 409 invalid_status_transition; 422 code_already_taken.
     """
     if text is None:
-        raise Refused(400, "invalid_request", "An external code is sent with its text.", field="code")
-    if not codes.is_written_well(text):
-        raise badly_written()
+        raise Refused(400, "invalid_request", "Send the text of an external code.", field="code")
+    if not codes.is_valid(text):
+        raise format_refusal()
     if coupon_id is not None:
         families.lock(organization_id=affiliate.organization_id, program_id=affiliate.program_id, coupon_id=coupon_id)
-    made = affiliate_coupons.insert(
+    code = affiliate_coupons.insert(
         {
             "id": ids.new_id(),
             "organization_id": affiliate.organization_id,
@@ -118,163 +118,163 @@ def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, 
             "created_at": now,
         }
     )
-    if made is None:
-        raise _taken(text)
-    _tell(made, now=now)
-    return made
+    if code is None:
+        raise _taken_refusal(text)
+    _emit_created(code, now=now)
+    return code
 
 
-def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> BegunCode | None:
-    """Return a code whose minting was not finished; None when nothing is left to do."""
+def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> StartedCode | None:
+    """Return a code whose minting is unfinished; None if nothing is left to do."""
     code = affiliate_coupons.lock(organization_id=organization_id, code_id=code_id)
     if code is None or code.status == CodeStatus.Active or code.processor_promotion_code_id is not None:
         return None
-    place = places.acting(organization_id, _connection_id(code), now=now)
-    if place is None:  # its connection ended meanwhile: what was asked for cannot be had any more
+    place = places.find_by_connection(organization_id, _connection_id(code), now=now)
+    if place is None:  # its connection has ended: it can no longer be minted
         if code.status == CodeStatus.Minting:
             affiliate_coupons.stage_remove(code)
         return None
-    return BegunCode(code, _family_of(code), place, is_asked_again=True)
+    return StartedCode(code, _find_family(code), place, is_asked_again=True)
 
 
-def mint(begun: BegunCode) -> Made:
-    """Mint a code, once; of one that was revoked meanwhile, find out whether it was minted. Calls the gateway."""
-    rail, account = begun.place.rail, begun.place.account
-    order = places.code_order(begun.code, begun.family)
-    if begun.code.processor_promotion_code_id is not None:
-        return Made(begun.code.processor_promotion_code_id)
-    if begun.code.status == CodeStatus.Revoked:
-        return calls.look(begun.place, lambda: rail.find_code(account, order))
+def mint(started: StartedCode) -> GatewayResult:
+    """Mint a code, once; if it was revoked in the meantime, only look whether it was minted. Calls the gateway."""
+    rail, account = started.place.rail, started.place.account
+    order = places.code_order(started.code, started.family)
+    if started.code.processor_promotion_code_id is not None:
+        return GatewayResult(started.code.processor_promotion_code_id)
+    if started.code.status == CodeStatus.Revoked:
+        return calls.look_up(started.place, lambda: rail.find_code(account, order))
     return calls.make(
-        begun.place,
+        started.place,
         lambda: rail.mint(account, order),
         lambda: rail.find_code(account, order),
-        is_asked_again=begun.is_asked_again,
+        is_asked_again=started.is_asked_again,
     )
 
 
 def settle(
-    begun: BegunCode, made: Made, *, now: datetime, note: Callable[[AffiliateCoupon], None]
+    started: StartedCode, result: GatewayResult, *, now: datetime, on_active: Callable[[AffiliateCoupon], None]
 ) -> AffiliateCoupon | None:
-    """Write what came of it: in force with its event, or removed, or still minting; None when it is gone.
+    """Record the result: active with its event, removed (None), or still minting.
 
-    One that was revoked meanwhile is ended at the gateway as well. `note` is told of a code that is in force by this
-    call, for the audit log.
+    A code that was revoked in the meantime is switched off at the gateway, too. `on_active` is called with a code that
+    this call activates, for the audit log.
     """
-    before = begun.code
+    before = started.code
     code = affiliate_coupons.lock(organization_id=before.organization_id, code_id=before.id)
     if code is None or code.status == CodeStatus.Active:
         return code
-    if made.is_refused:
+    if result.is_refused:
         connections.stage_refusal(
-            organization_id=code.organization_id, connection_id=begun.place.connection.id, why=made.words, at=now
+            organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
         )
     if code.status == CodeStatus.Revoked:
-        if made.made_id is not None and code.processor_promotion_code_id is None:
-            ending.minted_after_all(code, made.made_id)
+        if result.made_id is not None and code.processor_promotion_code_id is None:
+            revocation.record_late_mint(code, result.made_id)
         return code
-    if made.refusal is not None:
+    if result.refusal is not None:
         affiliate_coupons.stage_remove(code)
         return None
-    if made.made_id is None:
+    if result.made_id is None:
         return affiliate_coupons.change(code, {"unanswered_at": now})
-    minted = {"status": CodeStatus.Active.value, "processor_promotion_code_id": made.made_id, "unanswered_at": None}
+    minted = {"status": CodeStatus.Active.value, "processor_promotion_code_id": result.made_id, "unanswered_at": None}
     in_force = affiliate_coupons.change(code, minted)
-    _tell(in_force, now=now)
-    note(in_force)
+    _emit_created(in_force, now=now)
+    on_active(in_force)
     return in_force
 
 
-def finish(begun: BegunCode, made: Made, *, now: datetime) -> datetime | None:
-    """Write what came of it, and return when to ask again; None when it is settled."""
-    after = settle(begun, made, now=now, note=lambda code: _stage_audit(code, now))
-    if after is None or after.status == CodeStatus.Active or made.made_id is not None or made.is_known:
+def finish(started: StartedCode, result: GatewayResult, *, now: datetime) -> datetime | None:
+    """Record the result, and return when to try again; None if it is final."""
+    after = settle(started, result, now=now, on_active=lambda code: _stage_audit(code, now))
+    if after is None or after.status == CodeStatus.Active or result.made_id is not None or result.is_known:
         return None
-    return places.again_at(after.created_at, now)
+    return places.next_retry_at(after.created_at, now)
 
 
-def badly_written() -> Refused:
-    """Return the refusal of a code that is not written as codes are."""
+def format_refusal() -> Refused:
+    """Return the refusal of a code with an invalid format."""
     message = "A code has 3 to 32 of A-Z, 0-9, underscore and hyphen."
     return Refused(400, "invalid_request", message, field="code")
 
 
-def _lock_family(affiliate: Affiliate, wanted: WantedCode) -> CampaignCoupon | None:
+def _lock_family(affiliate: Affiliate, requested: RequestedCode) -> CampaignCoupon | None:
     """Return the coupon of a requested code, locked; for a code without one lock its program and return None.
 
     Either lock lets a repeated request wait for the first one. Raises Refused.
     """
-    if wanted.coupon_id is None:
+    if requested.coupon_id is None:
         lifecycle.lock_living(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
         return None
-    family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=wanted.coupon_id)
+    family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=requested.coupon_id)
     if family is None or family.program_id != affiliate.program_id:
-        raise not_found("coupon", wanted.coupon_id)
-    families.require_active(family)
-    if wanted.origin == CodeOrigin.SelfMinted:
-        families.may_mint_themselves(family, affiliate.id)
+        raise not_found("coupon", requested.coupon_id)
+    families.check_active(family)
+    if requested.origin == CodeOrigin.SelfMinted:
+        families.check_self_mint(family, affiliate.id)
     return family
 
 
-def _place_for(
-    affiliate: Affiliate, family: CampaignCoupon | None, wanted: WantedCode, *, now: datetime
+def _find_place(
+    affiliate: Affiliate, family: CampaignCoupon | None, requested: RequestedCode, *, now: datetime
 ) -> MintingPlace:
     if family is not None:
-        return places.for_code(family, wanted.origin, now=now)
-    expires_at = wanted.discount.expires_at if wanted.discount else None
+        return places.find_for_code(family, requested.origin, now=now)
+    expires_at = requested.discount.expires_at if requested.discount else None
     if expires_at is not None and expires_at <= now:
         raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
-    return places.for_code_without_family(affiliate.organization_id, now=now)
+    return places.find_for_standalone_code(affiliate.organization_id, now=now)
 
 
-def _begun_before(
-    affiliate: Affiliate, wanted: WantedCode, known: AffiliateCoupon | None, *, now: datetime
+def _find_started(
+    affiliate: Affiliate, requested: RequestedCode, existing: AffiliateCoupon | None, *, now: datetime
 ) -> AffiliateCoupon | None:
-    begun = known
-    is_repeated = begun is not None and begun.status != CodeStatus.Revoked
-    if begun is None and wanted.text is not None:
-        begun = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=wanted.text)
-        is_repeated = begun is not None and begun.unanswered_at is not None
-    if begun is None or not is_repeated or now - begun.created_at >= places.REPEATED_WITHIN:
+    started = existing
+    is_repeated = started is not None and started.status != CodeStatus.Revoked
+    if started is None and requested.text is not None:
+        started = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=requested.text)
+        is_repeated = started is not None and started.unanswered_at is not None
+    if started is None or not is_repeated or now - started.created_at >= places.IDEMPOTENCY_WINDOW:
         return None
-    requested = (affiliate.id, wanted.coupon_id, wanted.origin, wanted.discount)
-    is_same = (begun.affiliate_id, begun.campaign_coupon_id, begun.origin, begun.discount) == requested
-    return begun if is_same else None
+    request_key = (affiliate.id, requested.coupon_id, requested.origin, requested.discount)
+    is_same = (started.affiliate_id, started.campaign_coupon_id, started.origin, started.discount) == request_key
+    return started if is_same else None
 
 
 def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
-    most = family.max_codes_per_affiliate
-    held = affiliate_coupons.count_in_force(
+    max_codes = family.max_codes_per_affiliate
+    count = affiliate_coupons.count_in_force(
         organization_id=family.organization_id, coupon_id=family.id, affiliate_id=affiliate_id
     )
-    if most is not None and held >= most:
-        message = f"An affiliate holds {most} of this coupon's codes at most; revoke one first."
+    if max_codes is not None and count >= max_codes:
+        message = f"An affiliate may have at most {max_codes} codes of this coupon; revoke one first."
         raise Refused(409, "code_limit_reached", message)
 
 
-def _insert(affiliate: Affiliate, wanted: WantedCode, place: MintingPlace, *, now: datetime) -> AffiliateCoupon:
+def _insert(affiliate: Affiliate, requested: RequestedCode, place: MintingPlace, *, now: datetime) -> AffiliateCoupon:
     for _ in range(_DRAWS):
-        text = wanted.text or codes.draw()
-        made = affiliate_coupons.insert(
+        text = requested.text or codes.generate()
+        code = affiliate_coupons.insert(
             {
-                "id": wanted.id,
+                "id": requested.id,
                 "organization_id": affiliate.organization_id,
                 "program_id": affiliate.program_id,
                 "affiliate_id": affiliate.id,
-                "campaign_coupon_id": wanted.coupon_id,
+                "campaign_coupon_id": requested.coupon_id,
                 "code": text,
-                "origin": wanted.origin.value,
+                "origin": requested.origin.value,
                 "status": CodeStatus.Minting.value,
                 "connection_id": place.connection.id,
                 "created_at": now,
-                **_columns(wanted.discount),
+                **_columns(requested.discount),
             }
         )
-        if made is not None:
-            return made
-        if wanted.text is not None:
+        if code is not None:
+            return code
+        if requested.text is not None:
             break
-    raise _taken(text)
+    raise _taken_refusal(text)
 
 
 def _columns(discount: Discount | None) -> dict[str, object]:
@@ -289,8 +289,8 @@ def _columns(discount: Discount | None) -> dict[str, object]:
     }
 
 
-def _taken(text: str) -> Refused:
-    message = f"The code {text} is in force already; revoke it first, or choose another text."
+def _taken_refusal(text: str) -> Refused:
+    message = f"The code {text} is already active; revoke it first, or choose another text."
     return Refused(422, "code_already_taken", message, field="code")
 
 
@@ -304,7 +304,7 @@ def _stage_audit(code: AffiliateCoupon, now: datetime) -> None:
     )
 
 
-def _tell(code: AffiliateCoupon, *, now: datetime) -> None:
+def _emit_created(code: AffiliateCoupon, *, now: datetime) -> None:
     emit.event(
         organization_id=code.organization_id,
         type="affiliate_coupon.created",
@@ -314,11 +314,11 @@ def _tell(code: AffiliateCoupon, *, now: datetime) -> None:
 
 
 def _connection_id(code: AffiliateCoupon) -> UUID:
-    assert code.connection_id is not None  # only what was made elsewhere has none
+    assert code.connection_id is not None  # only external codes have none
     return code.connection_id
 
 
-def _family_of(code: AffiliateCoupon) -> CampaignCoupon | None:
+def _find_family(code: AffiliateCoupon) -> CampaignCoupon | None:
     if code.campaign_coupon_id is None:
         return None
     family = campaign_coupons.find(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)

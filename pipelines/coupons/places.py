@@ -1,7 +1,7 @@
-"""Where a coupon is made and where its codes are minted.
+"""The gateway where a coupon is created, or a code minted.
 
 Source: tracking spec, "Coupons": families and self-minted codes at the processor; codes of the brand at its store,
-where it has one; codes without a family at a store or another gateway that mints, never at the processor.
+if it has one; codes without a family at a store or another gateway that mints, never at the processor.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ from models.gateways import connections
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import accounts
 
-#: How long a request may be at work before a job looks after what it began.
-LEFT_ALONE = timedelta(seconds=40)
-#: A request that is repeated within this time with its Idempotency-Key goes on with what it began.
-REPEATED_WITHIN = timedelta(hours=1)
-# The name of a code at its gateway, before its mark, where no coupon gives it one.
+#: How long a request may take before a job finishes its work.
+REQUEST_TIME = timedelta(seconds=40)
+#: A request repeated within this time with its Idempotency-Key continues the first one.
+IDEMPOTENCY_WINDOW = timedelta(hours=1)
+# The name of a code at its gateway, before its mark, if no coupon gives it one.
 _NAME_WITHOUT_FAMILY = "Affiliate code"
-# While a gateway is away, and while it refuses the credentials.
-_AGAIN_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
+# Delays between tries while a gateway is unreachable or refuses the credentials.
+_RETRY_DELAYS = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
 
 
 @dataclass(frozen=True, slots=True)
 class MintingPlace:
-    """A connection with all that calling its gateway takes."""
+    """A connection with everything that a call to its gateway needs."""
 
     connection: GatewayConnection
     account: GatewayAccount
@@ -46,33 +46,33 @@ class MintingPlace:
         return self.rail.gateway in registry.STOREFRONTS
 
 
-def for_family(organization_id: UUID, *, now: datetime) -> MintingPlace:
+def find_for_family(organization_id: UUID, *, now: datetime) -> MintingPlace:
     """Return the processor. Raises Refused 422 processor_not_connected."""
-    for connection in _usable(organization_id):
+    for connection in _list_usable(organization_id):
         if connection.gateway == registry.PROCESSOR and connection.status == ConnectionStatus.Active:
             return _place(connection, now)
-    raise not_connected()
+    raise not_connected_refusal()
 
 
-def for_code(coupon: CampaignCoupon, origin: CodeOrigin, *, now: datetime) -> MintingPlace:
+def find_for_code(coupon: CampaignCoupon, origin: CodeOrigin, *, now: datetime) -> MintingPlace:
     """Return where a code of a family is minted: the brand's at its store first, self-minted ones at the processor.
 
-    Raises Refused 422: processor_not_connected; storefront_reconnect_required for a store that refuses us.
+    Raises Refused 422: processor_not_connected; storefront_reconnect_required if the store refuses the credentials.
     """
     gateways = registry.MINTABLE if origin == CodeOrigin.Brand else (registry.PROCESSOR,)
-    place = _first(coupon.organization_id, gateways, coupon, now=now)
+    place = _find_first(coupon.organization_id, gateways, coupon, now=now)
     if place is None:
-        raise not_connected()
+        raise not_connected_refusal()
     return place
 
 
-def for_code_without_family(organization_id: UUID, *, now: datetime) -> MintingPlace:
+def find_for_standalone_code(organization_id: UUID, *, now: datetime) -> MintingPlace:
     """Return where a code with a discount of its own is minted: at the brand's store first, else at another gateway.
 
-    Raises Refused 422: processor_not_connected; storefront_reconnect_required for a store that refuses us.
+    Raises Refused 422: processor_not_connected; storefront_reconnect_required if the store refuses the credentials.
     """
     gateways = [gateway for gateway in registry.MINTABLE if gateway != registry.PROCESSOR]
-    place = _first(organization_id, gateways, None, now=now)
+    place = _find_first(organization_id, gateways, None, now=now)
     if place is None:
         message = (
             "Connect a store or another gateway that mints codes first (POST /api/v1/connections). Codes at"
@@ -83,33 +83,33 @@ def for_code_without_family(organization_id: UUID, *, now: datetime) -> MintingP
 
 
 def can_mint(organization_id: UUID) -> bool:
-    """Return whether a gateway is connected where codes can be minted, of a coupon or without one."""
+    """Return whether a connected gateway can mint codes, with a coupon or without."""
     return any(
         connection.gateway in registry.MINTABLE and connection.status == ConnectionStatus.Active
-        for connection in _usable(organization_id)
+        for connection in _list_usable(organization_id)
     )
 
 
-def _first(
+def _find_first(
     organization_id: UUID, gateways: Sequence[Gateway], coupon: CampaignCoupon | None, *, now: datetime
 ) -> MintingPlace | None:
-    """Return the first of these gateways that is connected; the processor only where the coupon was made."""
-    usable = {connection.gateway: connection for connection in reversed(_usable(organization_id))}
+    """Return the first of these gateways that is connected; the processor only if the coupon was created there."""
+    usable = {connection.gateway: connection for connection in reversed(_list_usable(organization_id))}
     for gateway in gateways:
         connection = usable.get(gateway)
         if connection is None:
             continue
-        if gateway == registry.PROCESSOR and (coupon is None or not _is_at_home(coupon, connection)):
+        if gateway == registry.PROCESSOR and (coupon is None or not _has_coupon(coupon, connection)):
             continue
         if connection.status == ConnectionStatus.Active:
             return _place(connection, now)
         if gateway in registry.STOREFRONTS:
-            raise reconnect(connection.gateway)
+            raise reconnect_refusal(connection.gateway)
     return None
 
 
-def acting(organization_id: UUID, connection_id: UUID, *, now: datetime) -> MintingPlace | None:
-    """Return the place of a connection, or of the one that has taken its place at the same account; None without."""
+def find_by_connection(organization_id: UUID, connection_id: UUID, *, now: datetime) -> MintingPlace | None:
+    """Return the place of a connection, or of its replacement for the same account; None if there is neither."""
     before = connections.find(organization_id=organization_id, connection_id=connection_id)
     assert before is not None  # connections are never deleted
     for connection in connections.list_in_force(organization_id):
@@ -119,58 +119,58 @@ def acting(organization_id: UUID, connection_id: UUID, *, now: datetime) -> Mint
 
 
 def family_order(coupon: CampaignCoupon) -> CouponOrder:
-    """Return a family as the processor is asked for it."""
+    """Return the order that creates a family at the processor."""
     return CouponOrder(coupon.id, coupon.name, coupon.discount)
 
 
 def code_order(code: AffiliateCoupon, family: CampaignCoupon | None) -> CodeOrder:
-    """Return a code as a gateway is asked for it; one without a family is ordered with the discount in its own row."""
+    """Return the order that mints a code; without a family it has the discount of the code's own row."""
     if family is not None:
         return CodeOrder(code.id, code.code, family_order(family), family.processor_coupon_id)
     discount = code.discount
-    assert discount is not None  # the table holds that a minted code has a family or a discount
+    assert discount is not None  # a constraint: a minted code has a family or a discount
     return CodeOrder(code.id, code.code, CouponOrder(code.id, _NAME_WITHOUT_FAMILY, discount))
 
 
-def again_at(began_at: datetime, now: datetime) -> datetime:
-    """Return when to ask a gateway again that is away since something began."""
-    waited = now - began_at
-    return now + next((step for step in _AGAIN_AFTER if waited < 4 * step), _AGAIN_AFTER[-1])
+def next_retry_at(started_at: datetime, now: datetime) -> datetime:
+    """Return when to call an unreachable gateway again, by how long ago the work started."""
+    waited = now - started_at
+    return now + next((step for step in _RETRY_DELAYS if waited < 4 * step), _RETRY_DELAYS[-1])
 
 
-def not_connected() -> Refused:
-    """Return the refusal where nothing is connected that mints."""
+def not_connected_refusal() -> Refused:
+    """Return the refusal if no connected gateway can mint."""
     message = "Connect a payment processor first (POST /api/v1/connections); codes are minted there."
     return Refused(422, "processor_not_connected", message)
 
 
-def reconnect(gateway: str) -> Refused:
-    """Return the refusal of a store that does not take our access any more."""
+def reconnect_refusal(gateway: str) -> Refused:
+    """Return the refusal for a store that no longer accepts the connection's credentials."""
     message = f"{gateway} no longer takes the connection's credentials; replace them (PATCH the connection), try again."
     return Refused(422, "storefront_reconnect_required", message)
 
 
-def _usable(organization_id: UUID) -> list[GatewayConnection]:
-    """Return what is in force: the live connections, else those in test mode."""
-    found = connections.list_in_force(organization_id)
-    return [connection for connection in found if connection.mode == found[0].mode]
+def _list_usable(organization_id: UUID) -> list[GatewayConnection]:
+    """Return the connections in force: live ones, else those in test mode."""
+    in_force = connections.list_in_force(organization_id)
+    return [connection for connection in in_force if connection.mode == in_force[0].mode]
 
 
 def _place(connection: GatewayConnection, now: datetime) -> MintingPlace:
-    return MintingPlace(connection, accounts.of(connection, now=now), registry.rail(connection.gateway))
+    return MintingPlace(connection, accounts.open_account(connection, now=now), registry.rail(connection.gateway))
 
 
-def _is_at_home(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:
+def _has_coupon(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:
     if connection.id == coupon.connection_id:
         return True
     home = connections.find(organization_id=coupon.organization_id, connection_id=coupon.connection_id)
     return home is not None and _is_same_account(home, connection)
 
 
-def _is_same_account(one: GatewayConnection, other: GatewayConnection) -> bool:
-    """Return whether two connections are of one account: by its identity, as names change, else by its name."""
-    if (one.gateway, one.mode) != (other.gateway, other.mode):
+def _is_same_account(first: GatewayConnection, second: GatewayConnection) -> bool:
+    """Return whether two connections belong to one account: by its identity, because names change, else by name."""
+    if (first.gateway, first.mode) != (second.gateway, second.mode):
         return False
-    if one.identity and other.identity:
-        return one.identity == other.identity
-    return one.account == other.account
+    if first.identity and second.identity:
+        return first.identity == second.identity
+    return first.account == second.account

@@ -1,7 +1,7 @@
 """A dispute about a milestone: opened by either side, settled by an operator.
 
-While it is open nothing about the milestone moves. Settled, a part of it is paid to the affiliate as a release is, and
-the rest goes back to the brand; the take stays. The deal is over when both have left.
+While it is open the milestone is frozen. When it is settled, a part is paid to the affiliate like a release, and the
+rest is refunded to the brand; our fee (the take) is not. The deal ends when both payments are done.
 Source: tracking spec, section 6, dispute.opened.
 """
 
@@ -20,71 +20,71 @@ from models.deals import milestones, releases, requests
 from models.deals.deals import Deal
 from models.deals.milestones import Milestone
 from models.payouts import payouts
-from pipelines.deals import fund, release, submit
+from pipelines.deals import charge, release, submission
 from pipelines.payouts import decisions
 from pipelines.webhooks import emit
 
 
-def begin(deal: Deal, seq: int, *, side: Side, words: Mapping[str, str], now: datetime) -> None:
-    """Freeze a milestone of a deal that `money.lock` has locked; `words` are reason and proposed_resolution.
+def open_dispute(deal: Deal, seq: int, *, side: Side, statement: Mapping[str, str], now: datetime) -> None:
+    """Freeze a milestone of a deal that `money.lock_for_payment_request` has locked.
 
-    A payout of it that failed is let go of first. Raises Refused: 404 not_found; 409 invalid_status_transition,
-    rail_says_paid.
+    `statement` has reason and proposed_resolution. A failed payout of the milestone is voided first. Raises Refused:
+    404 not_found; 409 invalid_status_transition, rail_says_paid.
     """
-    milestone = submit.find(deal, seq)
-    _let_go_of_failed(milestone, now)
-    submit.check(milestone, MilestoneStep.dispute)
+    milestone = submission.find(deal, seq)
+    _void_failed_payout(milestone, now)
+    submission.check_step(milestone, MilestoneStep.dispute)
     milestones.change(
         milestone,
         {
             "status": MilestoneStatus.Disputed,
             "auto_release_at": None,
             "opened_by": side,
-            "dispute_reason": words["reason"],
-            "proposed_resolution": words["proposed_resolution"],
+            "dispute_reason": statement["reason"],
+            "proposed_resolution": statement["proposed_resolution"],
             "disputed_at": now,
         },
     )
     emit.event(
         organization_id=deal.organization_id,
         type="dispute.opened",
-        data=events.dispute_opened(
+        data=events.serialize_dispute_opened(
             deal_id=deal.id,
             milestone_id=milestone.id,
             seq=seq,
             opened_by=side,
-            reason=words["reason"],
-            proposed_resolution=words["proposed_resolution"],
+            reason=statement["reason"],
+            proposed_resolution=statement["proposed_resolution"],
         ),
         at=now,
     )
 
 
 def settle(deal: Deal, milestone_id: UUID, *, to_affiliate_cents: int, now: datetime) -> Milestone:
-    """Decide a dispute of a deal that `money.lock` has locked, for the operator; return the milestone as it is now.
+    """Decide a dispute for the operator; the deal is locked by `money.lock_for_payment_request`. Return the milestone.
 
-    What the affiliate gets is paid as soon as they can be; the rest is given back at once. Raises Refused: 409
+    The affiliate's part is paid as soon as they can be paid; the rest is refunded at once. Raises Refused: 409
     invalid_status_transition; 400 amount_out_of_range.
     """
     milestone = milestones.find(organization_id=deal.organization_id, milestone_id=milestone_id)
     assert milestone is not None  # the caller found the deal by it
-    submit.check(milestone, MilestoneStep.settle)
+    submission.check_step(milestone, MilestoneStep.settle)
     if not 0 <= to_affiliate_cents <= milestone.amount_cents:
-        message = f"The milestone is worth {milestone.amount_cents}; the affiliate gets 0 to that."
+        message = f"The affiliate can get from 0 to {milestone.amount_cents}, the milestone's amount."
         raise Refused(400, "amount_out_of_range", message)
     settled = milestones.change(
         milestone,
         {"status": MilestoneStatus.Settled, "to_affiliate_cents": to_affiliate_cents, "settled_at": now},
     )
     if to_affiliate_cents < milestone.amount_cents:
-        _ask_back(deal, settled)
+        _request_refund(deal, settled)
     if to_affiliate_cents:
-        release.due(organization_id=deal.organization_id, deal_id=deal.id, milestone_id=milestone_id, now=now)
+        release.pay_if_due(organization_id=deal.organization_id, deal_id=deal.id, milestone_id=milestone_id, now=now)
     return settled
 
 
-def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
-    """Ask once more for what of a settled milestone goes back, after the source refused it, for the operator.
+def retry_refund(deal: Deal, milestone_id: UUID) -> None:
+    """Request the refund of a settled milestone again, after the source refused it, for the operator.
 
     The deal is locked. Raises Refused 409 invalid_status_transition unless its last refund was refused.
     """
@@ -92,14 +92,14 @@ def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
     assert milestone is not None  # the caller found the deal by it
     last = _last_refund(milestone)
     if last is None or last.state != AttemptState.rejected:
-        raise steps.out_of_turn("Only what a funding source refused to give back is asked for again.")
-    _ask_back(deal, milestone)
+        raise steps.invalid_transition("Only a refund that the funding source refused can be requested again.")
+    _request_refund(deal, milestone)
 
 
-def _ask_back(deal: Deal, milestone: Milestone) -> None:
-    charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
-    assert charge is not None
-    assert charge.reference is not None  # the deal is funded
+def _request_refund(deal: Deal, milestone: Milestone) -> None:
+    paid_charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    assert paid_charge is not None
+    assert paid_charge.reference is not None  # the deal is funded
     assert milestone.to_affiliate_cents is not None
     last = _last_refund(milestone)
     number = last.number + 1 if last else 1
@@ -116,9 +116,9 @@ def _ask_back(deal: Deal, milestone: Milestone) -> None:
         currency=deal.currency,
         usd_cents=0,
         source=None,
-        charge_reference=charge.reference,
+        charge_reference=paid_charge.reference,
     )
-    fund.enqueue(deal.organization_id, request_id)
+    charge.enqueue(deal.organization_id, request_id)
 
 
 def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:
@@ -130,7 +130,7 @@ def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:
     )
 
 
-def _let_go_of_failed(milestone: Milestone, now: datetime) -> None:
+def _void_failed_payout(milestone: Milestone, now: datetime) -> None:
     payout_id = releases.find_payout(organization_id=milestone.organization_id, milestone_id=milestone.id)
     if payout_id is None:
         return

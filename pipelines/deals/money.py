@@ -1,6 +1,6 @@
-"""What a deal's money is worth in US cents now, and the locks under which it is moved.
+"""A deal's money in US cents, and the locks under which it is moved.
 
-Payouts are in USD, so a deal in another currency is funded, and paid, only while that has a fresh rate.
+Payouts are in USD, so a deal in another currency is funded and paid only while that currency has a fresh rate.
 """
 
 from dataclasses import dataclass
@@ -19,40 +19,40 @@ from pipelines.deals import offer
 
 @dataclass(frozen=True, slots=True)
 class DealRate:
-    """Major units of a deal's currency per 1 USD, and when that was published."""
+    """Major units of a deal's currency per 1 USD, and the day of the rate."""
 
     per_usd: Decimal
     on: date
 
 
-def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
-    """Return a deal, locked behind the organization's payout locks, or refuse with 404 not_found.
+def lock_for_payment_request(*, organization_id: UUID, deal_id: UUID) -> Deal:
+    """Return a deal, locked after the organization's payout locks. Raises Refused 404 not_found.
 
-    No payout run, ban or other decision about its payouts is at work meanwhile, so caps count one by one. Whoever asks
-    for money, or lets go of a payout, needs it.
+    No payout run, ban or other decision about its payouts runs at the same time, so caps are counted one by one. Needed
+    to request money or to void a payout.
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     return lock_to_pay(organization_id=organization_id, deal_id=deal_id)
 
 
 def lock_to_pay(*, organization_id: UUID, deal_id: UUID) -> Deal:
-    """Return a deal as `lock` does, also while a payout run is at work: what it pays is another's."""
+    """Return a deal, locked as above except for payout runs, which pay other amounts and may run at the same time."""
     advisory_locks.stage_payout_decision_lock(organization_id)
     return offer.lock(organization_id=organization_id, deal_id=deal_id)
 
 
-def rate(currency: str, *, now: datetime) -> DealRate:
+def find_rate(currency: str, *, now: datetime) -> DealRate:
     """Return today's rate of a deal's currency. Raises Refused 409 fx_unavailable when none is fresh enough."""
     today = now.astimezone(UTC).date()
     if currency == plan.PAYOUT_CURRENCY:
-        return DealRate(plan.ONE, today)
-    found = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
-    if found is None:
-        raise Refused(409, "fx_unavailable", f"There is no fresh rate of {currency}; deals in it have to wait for one.")
-    return DealRate(*found)
+        return DealRate(plan.USD_RATE, today)
+    row = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
+    if row is None:
+        raise Refused(409, "fx_unavailable", f"There is no fresh rate for {currency}; try again when there is one.")
+    return DealRate(*row)
 
 
-def in_usd(*, cents: int, currency: str, rate: DealRate) -> int:
+def to_usd_cents(*, cents: int, currency: str, rate: DealRate) -> int:
     """Return minor units of a deal's currency in US cents, half to even."""
     exact = cents * plan.usd_factor(currency, rate.per_usd)
     return money.divide_half_even(exact.numerator, exact.denominator)

@@ -1,8 +1,8 @@
-"""What a milestone is worth becomes a payout on its affiliate's ordinary rail, once.
+"""Release: a milestone's amount becomes a payout on its affiliate's usual rail, once.
 
-A milestone is paid by one payout that was not let go of, which the database holds. What of it is booked, and told, is
-so when the payout is Paid (`pipelines.payouts.transfer`). A payout that failed is the Owner's to retry; one that was
-let go of is made anew when the milestone's time has come, or it is approved again.
+A database constraint allows one payout per milestone that is not voided. It is booked, and its event emitted, when the
+payout is Paid (`pipelines.payouts.transfer`). An Owner can retry a failed payout; a voided one is created again when
+the milestone becomes due or is approved again.
 Source: tracking spec, section 6, payout.created and milestone.released.
 """
 
@@ -15,7 +15,7 @@ from domain import jobs
 from domain.deals.states import MilestoneStatus
 from domain.deals.steps import MilestoneStep
 from domain.payouts import events, gates, plan
-from domain.payouts.plan import Blocked, Payee
+from domain.payouts.plan import BlockReason, Payee
 from domain.payouts.states import ReviewStatus
 from domain.refused import Refused
 from models import ids
@@ -25,22 +25,22 @@ from models.deals.milestones import Milestone
 from models.deals.releases import Release
 from models.organization import organizations
 from models.payouts import candidates
-from pipelines import whole_books, work
-from pipelines.deals import money, submit
+from pipelines import restore_guard, work
+from pipelines.deals import money, submission
 from pipelines.payouts import funding, rails
 from pipelines.restores import paid_milestones
 from pipelines.webhooks import emit
 
-#: Before the first milestone.
+#: Sorts before every milestone id.
 FIRST = UUID(int=0)
-_AT_ONCE = 500
+_BATCH = 500
 
 _log = structlog.get_logger(__name__)
 
 _WHY = {
-    Blocked.affiliate_not_approved: "The affiliate is not Approved any more.",
-    Blocked.no_payout_account: "The affiliate has said nowhere to be paid.",
-    Blocked.tax_form_required: "The affiliate has no tax form yet.",
+    BlockReason.affiliate_not_approved: "The affiliate is no longer Approved.",
+    BlockReason.no_payout_account: "The affiliate has no payout account yet.",
+    BlockReason.tax_form_required: "The affiliate has no tax form yet.",
 }
 
 
@@ -50,17 +50,17 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
     Raises Refused: 404 not_found; 409 invalid_status_transition, affiliate_not_approved, no_payout_account,
     tax_form_required, fx_unavailable, nothing_to_pay, payouts_on_hold.
     """
-    milestone = submit.find(deal, seq)
-    submit.check(milestone, MilestoneStep.approve)
+    milestone = submission.find(deal, seq)
+    submission.check_step(milestone, MilestoneStep.approve)
     pay(deal, milestone, cents=milestone.amount_cents, confirmed_by=approved_by, now=now)
 
 
 def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | None, now: datetime) -> None:
-    """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does.
+    """Create a payout of `cents` for a milestone that has none. Raises Refused 409 as `approve` does.
 
-    What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
+    If a payout lost in a restore has already paid it, that payout is used and no new one is created.
     """
-    whole_books.refuse_payouts()
+    restore_guard.check_payouts_allowed()
     if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
         return
     organization = organizations.find(deal.organization_id)
@@ -68,14 +68,14 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     payee = candidates.find_payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[
         deal.affiliate_id
     ]
-    _check(payee, is_tax_form_required=organization.tax_form_required)
-    rate = money.rate(deal.currency, now=now)
-    usd_cents = money.in_usd(cents=cents, currency=deal.currency, rate=rate)
+    _check_payee(payee, is_tax_form_required=organization.tax_form_required)
+    rate = money.find_rate(deal.currency, now=now)
+    usd_cents = money.to_usd_cents(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
-        raise Refused(409, "nothing_to_pay", "The milestone comes to less than a US cent.")
-    standing = funding.standing(organization, now=now)
+        raise Refused(409, "nothing_to_pay", "The milestone is worth less than one US cent.")
+    standing = funding.read_gate_facts(organization, now=now)
     assert payee.method is not None
-    assert payee.destination is not None  # _check has seen to both
+    assert payee.destination is not None  # _check_payee has checked both
     release = Release(
         run_id=ids.new_id(),
         payout_id=ids.new_id(),
@@ -97,7 +97,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
         created_at=now,
     )
     releases.stage(release, filters={"dealId": str(deal.id), "milestoneId": str(milestone.id)})
-    _announce(release)
+    _emit_created(release)
     if release.review_status is None:
         rails.enqueue_transfers(
             organization_id=deal.organization_id,
@@ -108,20 +108,23 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
 
 def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
-    """Stage the release of the next milestones whose time has come, each by a job of its own, and what follows them."""
-    found = milestones.any_org_list_due(after=after, now=now, limit=_AT_ONCE)
-    for place in found:
+    """Stage the release of the next due milestones, one job each, and the job for the rest."""
+    due = milestones.any_org_list_due(after=after, now=now, limit=_BATCH)
+    for milestone in due:
         work.enqueue(
-            jobs.DEAL_RELEASE, organization_id=place.organization_id, deal_id=place.deal_id, milestone_id=place.id
+            jobs.DEAL_RELEASE,
+            organization_id=milestone.organization_id,
+            deal_id=milestone.deal_id,
+            milestone_id=milestone.id,
         )
-    if len(found) == _AT_ONCE:
-        work.enqueue(jobs.DEALS_RELEASE, organization_id=None, after=found[-1].id)
+    if len(due) == _BATCH:
+        work.enqueue(jobs.DEALS_RELEASE, organization_id=None, after=due[-1].id)
 
 
-def due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
-    """Pay a milestone whose time has come, if it still has; say whether a payout was made.
+def pay_if_due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
+    """Pay a milestone if it is still due; return whether a payout was created.
 
-    While its affiliate cannot be paid it waits: the next tick looks at it again.
+    While its affiliate cannot be paid it waits: the next tick tries again.
     """
     deal = money.lock_to_pay(organization_id=organization_id, deal_id=deal_id)
     milestone = milestones.find(organization_id=organization_id, milestone_id=milestone_id)
@@ -145,22 +148,22 @@ def _due_cents(milestone: Milestone, now: datetime) -> int:
     return milestone.amount_cents if is_due else 0
 
 
-def _check(payee: Payee, *, is_tax_form_required: bool) -> None:
+def _check_payee(payee: Payee, *, is_tax_form_required: bool) -> None:
     checks = (
-        (not payee.is_approved, Blocked.affiliate_not_approved),
-        (payee.method is None or payee.destination is None, Blocked.no_payout_account),
-        (is_tax_form_required and not payee.has_tax_form, Blocked.tax_form_required),
+        (not payee.is_approved, BlockReason.affiliate_not_approved),
+        (payee.method is None or payee.destination is None, BlockReason.no_payout_account),
+        (is_tax_form_required and not payee.has_tax_form, BlockReason.tax_form_required),
     )
     blocked = next((reason for is_so, reason in checks if is_so), None)
     if blocked is not None:
         raise Refused(409, blocked, _WHY[blocked])
 
 
-def _announce(release: Release) -> None:
+def _emit_created(release: Release) -> None:
     emit.event(
         organization_id=release.organization_id,
         type="payout.created",
-        data=events.created(
+        data=events.serialize_created(
             payout_id=release.payout_id,
             affiliate_id=release.affiliate_id,
             amount_cents=release.amount_cents,

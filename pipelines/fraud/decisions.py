@@ -1,4 +1,4 @@
-"""Fraud events as a brand decides on them: found, and closed once.
+"""A brand's decisions on fraud events: each is closed once.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -11,22 +11,22 @@ from domain.refused import Refused, not_found
 from models.fraud import events
 from models.fraud.events import FraudEvent
 
-# What an action of the API leaves an event as.
+# The status of an event after each action of the API.
 _CLOSED_AS = {"resolve": "resolved", "dismiss": "dismissed"}
 
 
 def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
     """Return an event of the organization or refuse with 404 not_found."""
-    found = events.find(organization_id=organization_id, event_id=event_id)
-    if found is None:
+    event = events.find(organization_id=organization_id, event_id=event_id)
+    if event is None:
         raise not_found("fraud event", event_id)
-    return found
+    return event
 
 
 def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> FraudEvent:
-    """Resolve or dismiss an open event and return it as it is now. `by` is the member.
+    """Resolve or dismiss an open event and return the new row. `by` is the member.
 
-    Raises Refused: 409 invalid_status_transition when it is closed, also by somebody a moment ago.
+    Raises Refused: 409 invalid_status_transition if it is closed, also by a concurrent request.
     """
     status = _CLOSED_AS[action]
     if not events.close(organization_id=event.organization_id, event_id=event.id, status=status, by=by, at=now):

@@ -1,4 +1,4 @@
-"""What the fraud rules kept from a program in the last days.
+"""Summary of the clicks and leads that the fraud rules kept from a program in the last days.
 
 Source: core spec, "Click and lead fraud review", GET /api/v1/fraud-events/summary.
 """
@@ -22,11 +22,11 @@ from models.programs import programs
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class FraudSummary:
     """Events of the last `window_days`, closed or not. Leads that were refused do not count as leads in quarantine.
 
-    `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
-    units, without free leads and those that the brand has validated since; None when a rate that it needs is missing.
+    `estimated_not_billed_cents` is what the program's terms would have paid for them, in home-currency minor units,
+    without free leads and those that the brand has validated since; None if an exchange rate is missing.
     """
 
     window_days: int
@@ -39,7 +39,7 @@ class Summary:
     fraud_strictness: str
 
 
-def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime) -> Summary:
+def summarize(*, organization_id: UUID, program_id: UUID, days: int, now: datetime) -> FraudSummary:
     """Return the summary of one program. Raises Refused 404 not_found.
 
     Budget: 4 round trips (program; organization; counts; rates) and the commit.
@@ -53,39 +53,39 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
         organization_id=organization_id, program_id=program_id, since=now - timedelta(days=days)
     )
     blocked = [count for count in counts if (count.subject, count.action) == ("click", "blocked")]
-    clicks, leads = ([count for count in counts if count.subject == one] for one in ("click", "lead"))
-    blocked_clicks = _number(blocked)
+    clicks, leads = ([count for count in counts if count.subject == subject] for subject in ("click", "lead"))
+    blocked_clicks = _sum_counts(blocked)
     terms = _terms(program)
-    unbilled = [(_unbilled(clicks), fees.per_click(terms)), (_unbilled(leads), fees.per_lead(terms))]
-    return Summary(
+    unbilled = [(_count_unbilled(clicks), fees.per_click(terms)), (_count_unbilled(leads), fees.per_lead(terms))]
+    return FraudSummary(
         window_days=days,
         blocked_clicks=blocked_clicks,
-        blocked_clicks_by_reason=_by_reason(blocked),
-        held_clicks=_number(clicks) - blocked_clicks,
-        quarantined_leads=_number(count for count in leads if not _REJECTED.intersection(count.reasons)),
-        estimated_not_billed_cents=_in_home(unbilled, organization.home_currency),
+        blocked_clicks_by_reason=_count_by_reason(blocked),
+        held_clicks=_sum_counts(clicks) - blocked_clicks,
+        quarantined_leads=_sum_counts(count for count in leads if not _REJECTED.intersection(count.reasons)),
+        estimated_not_billed_cents=_to_home_cents(unbilled, organization.home_currency),
         currency=organization.home_currency,
         fraud_strictness=organization.fraud_strictness,
     )
 
 
-# Such a lead is refused and leaves no row that could be looked at.
+# A lead with one of these reasons is refused and has no row, so it is not in quarantine.
 _REJECTED = {SELF_LEAD.reason, DAILY_CAP.reason}
 
 
-def _number(counts: Iterable[ReasonCount]) -> int:
+def _sum_counts(counts: Iterable[ReasonCount]) -> int:
     return sum(count.number for count in counts)
 
 
-def _unbilled(counts: Iterable[ReasonCount]) -> int:
+def _count_unbilled(counts: Iterable[ReasonCount]) -> int:
     return sum(count.number - count.free - count.released for count in counts)
 
 
-def _by_reason(counts: Iterable[ReasonCount]) -> dict[str, int]:
-    found = Counter[str]()
+def _count_by_reason(counts: Iterable[ReasonCount]) -> dict[str, int]:
+    by_reason = Counter[str]()
     for count in counts:
-        found.update(dict.fromkeys(count.reasons, count.number))
-    return dict(found.most_common())
+        by_reason.update(dict.fromkeys(count.reasons, count.number))
+    return dict(by_reason.most_common())
 
 
 def _terms(program: programs.Program) -> fees.FeeTerms:
@@ -102,7 +102,7 @@ def _fee(cents: int | None, currency: str | None) -> Fee | None:
     return None if cents is None or currency is None else Fee(cents, currency)
 
 
-def _in_home(unbilled: Iterable[tuple[int, Fee | None]], home: str) -> int | None:
+def _to_home_cents(unbilled: Iterable[tuple[int, Fee | None]], home: str) -> int | None:
     sums = [Fee(number * fee.cents, fee.currency) for number, fee in unbilled if number and fee is not None]
     foreign = {fee.currency for fee in sums} - {home}
     per_usd = fx_rates.find_newest_rates({*foreign, home}) if foreign else {}
@@ -110,5 +110,5 @@ def _in_home(unbilled: Iterable[tuple[int, Fee | None]], home: str) -> int | Non
         fx.to_currency(amount_cents=fee.cents, from_currency=fee.currency, to_currency=home, per_usd=per_usd)
         for fee in sums
     ]
-    known = [cents for cents in converted if cents is not None]
-    return sum(known) if len(known) == len(converted) else None
+    valued = [cents for cents in converted if cents is not None]
+    return sum(valued) if len(valued) == len(converted) else None

@@ -1,13 +1,12 @@
-"""Native connections: events of payment gateways come in, are translated, and booked as sales, leads and refunds.
+"""Native connections: receives events of payment gateways, translates them, and books sales, leads and refunds.
 
-connect    credentials proved and changed; connections ended
-check      whether credentials are still taken; Broken connections
-letters    what Owners are told of those
-web_pixel  what counts visits in a store is there while it is connected, and gone afterwards
-checkouts  what a store's web pixel tells of checkouts
-accounts   what a connection keeps sealed
-receive    an event is kept once, with its job
-process    an event is translated by its adapter (`adapters.gateways`), then booked
-booking    what an event means, booked in one transaction
-reconcile  what was missed is listed at the gateway
+connect    verifies and changes credentials; ends connections
+check      checks whether a gateway still accepts credentials; Broken connections and their email
+web_pixel  creates and deletes the pixel that reports visits and checkouts of a connected store
+checkouts  stores which link a checkout came by, as a store's web pixel reports it
+accounts   opens the sealed credentials of a connection
+receive    stores an event once, with its job
+process    translates an event with its adapter (`adapters.gateways`), then books it
+booking    books the facts of an event in one transaction
+reconcile  lists missed payments and refunds at the gateway
 """

@@ -1,24 +1,24 @@
-"""Opens what a connection keeps sealed, for its adapter."""
+"""Opens the sealed credentials of a connection for its adapter."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from adapters.gateways.base import GatewayAccount
 from models.gateways.connections import GatewayConnection
-from pipelines.credentials import opened
+from pipelines.credentials import unseal
 
-#: How long a proof made with a credential that was replaced still counts.
+#: How long proofs made with replaced credentials still count.
 FORMER_FOR = timedelta(hours=1)
 
 
-def of(connection: GatewayConnection, *, now: datetime) -> GatewayAccount:
-    """Return a connection as its adapter needs it."""
+def open_account(connection: GatewayConnection, *, now: datetime) -> GatewayAccount:
+    """Return the account of a connection with its credentials unsealed, as adapters take it."""
     former: tuple[Mapping[str, str], ...] = ()
     if connection.former_sealed is not None and connection.former_until and now < connection.former_until:
-        former = (opened(connection.former_sealed, connection.id),)
+        former = (unseal(connection.former_sealed, connection.id),)
     return GatewayAccount(
         mode="live" if connection.mode == "live" else "test",
-        credentials=opened(connection.credentials_sealed, connection.id),
-        made=opened(connection.made_sealed, connection.id),
+        credentials=unseal(connection.credentials_sealed, connection.id),
+        made=unseal(connection.made_sealed, connection.id),
         former=former,
     )

@@ -1,6 +1,6 @@
-"""Whether gateways still take the credentials of their connections, and what becomes of one that is refused.
+"""Checks whether gateways still accept the credentials of their connections.
 
-Who refuses puts a connection in doubt; who still refuses an hour later breaks it. Its events come in all the same.
+A connection whose gateway still refuses an hour after its first refusal is Broken. Its events are still received.
 """
 
 from dataclasses import dataclass
@@ -15,68 +15,69 @@ from domain.gateways.states import ConnectionStatus
 from domain.refused import Refused
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from pipelines import work
-from pipelines.gateways import accounts, connect, letters, web_pixel
+from models.organization import organizations
+from pipelines import mail, work
+from pipelines.gateways import accounts, connect, web_pixel
 
-#: How long a gateway has to refuse the credentials until a connection is Broken.
+#: A connection is Broken once its gateway has refused the credentials for this long.
 BROKEN_AFTER = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a gateway said to the credentials: None, or its words against them."""
+class CheckResult:
+    """The gateway's reason for refusing the credentials, None where it accepts them or did not answer."""
 
     refusal: str | None
     is_answered: bool = True
 
 
 def any_org_start() -> None:
-    """Stage a check of every connection in doubt; Broken ones too, which may have been mended at the gateway."""
+    """Stage a check of every refused connection, also Broken ones: they may have been fixed at the gateway."""
     for connection in connections.any_org_list_refused():
         work.enqueue(jobs.GATEWAY_CHECK, organization_id=connection.organization_id, connection_id=connection.id)
 
 
 def prepare(*, organization_id: UUID, connection_id: UUID) -> GatewayConnection | None:
-    """Return a connection that is to be checked; None for one that ended."""
+    """Return the connection to check; None for one that ended."""
     connection = connections.find(organization_id=organization_id, connection_id=connection_id)
     if connection is None or connection.status == ConnectionStatus.Disconnected:
         return None
     return connection
 
 
-def look(connection: GatewayConnection, *, now: datetime) -> str | None:
-    """Ask the gateway whether it takes the credentials of a connection: None, or its words against them. Calls it.
+def check_credentials(connection: GatewayConnection, *, now: datetime) -> str | None:
+    """Return why the gateway refuses the credentials of a connection, None where it accepts them. Calls it.
 
     Raises Refused 503 gateway_unreachable.
     """
     adapter = registry.get(connection.gateway)
-    account = accounts.of(connection, now=now)
+    account = accounts.open_account(connection, now=now)
     try:
-        connect.checked(adapter, account)
+        connect.check_account(adapter, account)
     except (CredentialsRefused, GatewayRejected) as error:
         return str(error)
     except (GatewayUnreachable, UnreadableEvent) as error:
-        raise connect.away(adapter, error) from error
+        raise connect.unreachable_refusal(adapter, error) from error
     return None
 
 
-def try_look(connection: GatewayConnection, *, now: datetime) -> Look:
-    """Do as `look`; a gateway that is away has said nothing. Calls it."""
+def try_check_credentials(connection: GatewayConnection, *, now: datetime) -> CheckResult:
+    """Do as `check_credentials`, with an unanswered result for an unreachable gateway. Calls it."""
     try:
-        return Look(look(connection, now=now))
+        return CheckResult(check_credentials(connection, now=now))
     except Refused:
-        return Look(None, is_answered=False)
+        return CheckResult(None, is_answered=False)
 
 
-def note(asked: GatewayConnection, refusal: str | None, *, now: datetime) -> GatewayConnection:
-    """Write what a check of a connection as it was found, and return it as it is now.
+def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) -> GatewayConnection:
+    """Store the result of a check and return the updated connection. `checked` is the connection as it was checked.
 
-    Credentials that were taken mend a Broken connection, refused ones break it after an hour, and its Owners are told.
-    A connection that ended in the meantime stays ended, and nothing is said of credentials that were replaced.
+    Accepted credentials make a Broken connection Active. Credentials refused for an hour make it Broken, and its Owners
+    get an email. Nothing changes where the connection has ended or its credentials were replaced since.
     """
-    connection = connections.lock(organization_id=asked.organization_id, connection_id=asked.id)
+    connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
     assert connection is not None  # connections are never deleted
-    is_same = connection.credentials_sealed == asked.credentials_sealed
+    is_same = connection.credentials_sealed == checked.credentials_sealed
     if connection.status == ConnectionStatus.Disconnected or not is_same:
         return connection
     refused_at = None if refusal is None else connection.refused_at or now
@@ -90,9 +91,32 @@ def note(asked: GatewayConnection, refusal: str | None, *, now: datetime) -> Gat
     after = connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
     assert after is not None  # it is locked
     if is_broken and connection.status != ConnectionStatus.Broken:
-        letters.write_broken(after, now=now)
+        _email_owners(after, now)
     if refusal is None and connection.refused_at is not None:
         inbox.stage_resume(organization_id=after.organization_id, connection_id=after.id)
     if refusal is None:
         web_pixel.stage(after, now=now)
     return after
+
+
+def _email_owners(connection: GatewayConnection, now: datetime) -> None:
+    """Stage the email about a Broken connection to every Owner: sent once until the credentials are accepted again."""
+    organization = organizations.find(connection.organization_id)
+    assert organization is not None  # the connection belongs to it
+    label = registry.get(connection.gateway).label
+    text = (
+        f"{label} has refused the credentials of {organization.name} for at least an hour.\n\n"
+        f"  account: {connection.account}, in {connection.mode} mode\n"
+        f"  {label} says: {connection.last_error}\n\n"
+        f"Events that {label} sends are still received. Events that need a look-up there wait, and missed events are"
+        f" not fetched.\n\nCreate new credentials at {label} and put them into the connection (dashboard, connections;"
+        f" or PATCH /api/v1/connections/{connection.id}). Waiting events are then processed automatically."
+        " You get this email once, until the credentials are accepted again."
+    )
+    mail.send_to_owners(
+        organization_id=connection.organization_id,
+        subject=f"{label} refuses the connection of {organization.name}",
+        text=text,
+        kind="gateway.broken",
+        at=now,
+    )

@@ -1,7 +1,8 @@
-"""What a store's web pixel tells of checkouts, which an order then says it came from.
+"""Stores which link a checkout came by, as a store's web pixel reports it. The order names its checkout later.
 
-The browser says it, so it is a claim as every carrier is: it credits an order that nothing else credits. A checkout's
-token is its buyer's and the store's; nobody can claim another's order by guessing. It may be told after the order.
+The browser reports it, so it is a claim like every carrier: it credits an order that nothing else credits. Only the
+buyer and the store know a checkout's token, so no one can claim another order by guessing. The report may arrive after
+the order.
 """
 
 from datetime import datetime
@@ -16,10 +17,10 @@ from pipelines import work
 from pipelines.gateways.booking import origins
 
 
-def take(link: Link, *, token: str, sub_id: str | None, now: datetime) -> None:
-    """Keep by which link the browser of a checkout had come; an order of it that is booked already is looked at again.
+def store_claim(link: Link, *, token: str, sub_id: str | None, now: datetime) -> None:
+    """Store the link that the browser of a checkout came by; an order that is already booked is processed again.
 
-    Budget: 1 round trip, and one more statement where its order waits for it.
+    Budget: 1 round trip, and one more statement where its order waits for the report.
     """
     name = origins.checkout_name(token)
     advisory_locks.stage_gateway_names_lock(

@@ -1,7 +1,7 @@
-"""Connecting a gateway, changing its credentials, disconnecting it.
+"""Connects a gateway, changes its credentials, disconnects it.
 
-The gateway is asked before anything is written, outside of any transaction; what was made there is taken back when
-the connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
+The gateway is called before anything is written, outside of any transaction; its webhooks are deleted again when the
+connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
 """
 
 import hashlib
@@ -34,25 +34,25 @@ from domain.refused import Refused
 from models import advisory_locks, ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from pipelines.credentials import sealed, typed
+from pipelines.credentials import seal, validate
 from pipelines.gateways import accounts, web_pixel
 
 _TOKEN_BYTES = 32
 
 Answer = TypeVar("Answer")
 
-# What adapters store the ids of the webhooks under that they made, with spaces in between.
+# Adapters store the ids of the webhooks that they created under this key, separated by spaces.
 _WEBHOOKS = "webhooks"
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedConnection:
-    """Credentials that a gateway took, and what it has been asked to send us; nothing of it is written yet.
+class VerifiedConnection:
+    """Credentials that a gateway accepted, with the webhooks created there; not written yet.
 
-    `identity` is whose account it is, where that is told; `is_rehearsed` says that it is for trying out, though the
-    account is not.
+    `identity` identifies the account, where the gateway returns that; `is_rehearsed`: the connection is in test mode,
+    and the gateway does not say whether the account is.
     """
 
     connection_id: UUID
@@ -62,80 +62,87 @@ class ProvedConnection:
     token: str
     setup: Setup
     identity: tuple[str, ...] = ()
-    is_rehearsed: bool = False
+    is_test_connection: bool = False
 
 
-def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> ProvedConnection:
-    """Try the credentials at the gateway, and have its events sent to a new address. Calls the gateway.
+def verify(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> VerifiedConnection:
+    """Verify the credentials at the gateway and subscribe a new URL to its events. Calls the gateway.
 
     Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
     """
     adapter = _adapter(gateway)
-    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=True)
+    credentials = validate(adapter.label, adapter.fields, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
-    known = _asked(adapter, lambda: checked(adapter, account))
-    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address(gateway, token)))
-    account = GatewayAccount(mode, credentials, subscribed.made)
-    is_rehearsed = mode == "test" and known.is_live is None
-    return ProvedConnection(
-        connection_id, adapter, account, known.account, token, subscribed.setup, known.identity, is_rehearsed
+    verified = _call_gateway(adapter, lambda: check_account(adapter, account))
+    subscription = _call_gateway(adapter, lambda: adapter.subscribe(account, build_event_url(gateway, token)))
+    account = GatewayAccount(mode, credentials, subscription.made)
+    is_test_connection = mode == "test" and verified.is_live is None
+    return VerifiedConnection(
+        connection_id,
+        adapter,
+        account,
+        verified.account,
+        token,
+        subscription.setup,
+        verified.identity,
+        is_test_connection,
     )
 
 
-def take_back(proved: ProvedConnection) -> None:
-    """Undo at the gateway what `prove` made there; what fails is only logged. Calls the gateway."""
+def undo_subscription(verified: VerifiedConnection) -> None:
+    """Delete the webhooks that `prove` created at the gateway; failures are only logged. Calls the gateway."""
     try:
-        proved.gateway.unsubscribe(proved.account)
+        verified.gateway.unsubscribe(verified.account)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:
-        _log.warning("gateway.not_taken_back", gateway=proved.gateway.name, why=str(error))
+        _log.warning("gateway.not_taken_back", gateway=verified.gateway.name, why=str(error))
 
 
-def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> GatewayConnection:
-    """Write a connection that was proved. Raises Refused 409 gateway_already_connected."""
-    gateway, mode = proved.gateway.name, proved.account.mode
+def store(verified: VerifiedConnection, *, organization_id: UUID, now: datetime) -> GatewayConnection:
+    """Insert a verified connection. Raises Refused 409 gateway_already_connected."""
+    gateway, mode = verified.gateway.name, verified.account.mode
     advisory_locks.stage_gateway_connections_lock(organization_id)
     id_prefix = scopes.prefix(
-        proved.identity,
+        verified.identity,
         connections.list_accounts(organization_id=organization_id, gateway=gateway, mode=mode),
-        own_ids=proved.gateway.capabilities.own_ids,
-        is_rehearsed=proved.is_rehearsed,
+        own_ids=verified.gateway.capabilities.own_ids,
+        is_test_connection=verified.is_test_connection,
     )
     is_new = connections.insert(
         {
-            "id": proved.connection_id,
+            "id": verified.connection_id,
             "organization_id": organization_id,
             "gateway": gateway,
             "mode": mode,
             "status": ConnectionStatus.Active.value,
-            "account": proved.name,
-            "token_hash": token_hash(proved.token),
-            "token_sealed": sealing.seal(proved.token, belongs_to=str(proved.connection_id)),
-            "credentials_sealed": sealed(proved.account.credentials, proved.connection_id),
-            "made_sealed": sealed(proved.account.made, proved.connection_id),
+            "account": verified.name,
+            "token_hash": hash_token(verified.token),
+            "token_sealed": sealing.seal(verified.token, belongs_to=str(verified.connection_id)),
+            "credentials_sealed": seal(verified.account.credentials, verified.connection_id),
+            "made_sealed": seal(verified.account.made, verified.connection_id),
             "connected_at": now,
             "last_checked_at": now,
             "reconciled_to": now,
-            "identity": list(proved.identity),
+            "identity": list(verified.identity),
             "id_prefix": id_prefix,
         }
     )
     if not is_new:
-        raise already_connected(gateway, mode)
+        raise already_connected_refusal(gateway, mode)
     connections.stage_live_names(organization_id)
-    made = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
-    assert made is not None  # it was just inserted
-    web_pixel.stage(made, now=now)
-    return made
+    connection = connections.find(organization_id=organization_id, connection_id=verified.connection_id)
+    assert connection is not None  # it was just inserted
+    web_pixel.stage(connection, now=now)
+    return connection
 
 
-def refuse_second(*, organization_id: UUID, gateway: str, mode: Mode) -> None:
-    """Raise Refused 409 gateway_already_connected where the organization has one, before anybody is asked."""
+def check_not_connected(*, organization_id: UUID, gateway: str, mode: Mode) -> None:
+    """Raise Refused 409 gateway_already_connected where there is a connection. Called before the gateway is."""
     if connections.find_in_force(organization_id=organization_id, gateway=gateway, mode=mode):
-        raise already_connected(gateway, mode)
+        raise already_connected_refusal(gateway, mode)
 
 
-def already_connected(gateway: str, mode: str) -> Refused:
+def already_connected_refusal(gateway: str, mode: str) -> Refused:
     """Return the refusal of a second connection."""
     return Refused(
         409,
@@ -145,10 +152,10 @@ def already_connected(gateway: str, mode: str) -> Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedCredentials:
-    """Credentials that the gateway took; `made` are webhooks that had to be created again, None where none had.
+class VerifiedCredentials:
+    """Credentials that the gateway accepted; `made` are webhooks that had to be created again, None where none had.
 
-    `setup` is what is left for the brand to do, where its webhooks are made by hand.
+    `setup` is what the brand still has to do where webhooks are created by hand.
     """
 
     credentials: Mapping[str, str]
@@ -156,32 +163,34 @@ class TriedCredentials:
     setup: Setup = field(default_factory=Setup)
 
 
-def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> TriedCredentials:
-    """Try some credentials in place of those that a connection has, and return them as they are stored.
+def verify_changes(
+    connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime
+) -> VerifiedCredentials:
+    """Verify new values for some of a connection's credentials and return them as they are stored.
 
     Calls the gateway. Raises Refused as `prove`.
     """
     adapter = registry.get(connection.gateway)
-    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
-    before = accounts.of(connection, now=now)
+    credentials = validate(adapter.label, adapter.fields, credentials, is_whole=False)
+    before = accounts.open_account(connection, now=now)
     owner = adapter.capabilities.webhooks_belong_to
     is_other_app = owner is not None and credentials.get(owner, "") not in ("", before.credentials.get(owner))
-    if is_other_app:  # what the former app could be left without is not the other one's
+    if is_other_app:  # optional credentials of the former app do not belong to the new one
         optional = {field.name for field in adapter.fields if not field.required}
         credentials = dict.fromkeys(optional & before.credentials.keys(), "") | credentials
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
-    known = _asked(adapter, lambda: checked(adapter, account))
-    if connection.identity and known.identity and known.identity != tuple(connection.identity):
-        raise _of_another(adapter, connection)
+    verified = _call_gateway(adapter, lambda: check_account(adapter, account))
+    if connection.identity and verified.identity and verified.identity != tuple(connection.identity):
+        raise _other_account_refusal(adapter, connection)
     if not is_other_app:
-        return TriedCredentials(credentials)
-    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address_of(connection)))
-    return TriedCredentials(credentials, subscribed.made, subscribed.setup)
+        return VerifiedCredentials(credentials)
+    subscription = _call_gateway(adapter, lambda: adapter.subscribe(account, event_url_of(connection)))
+    return VerifiedCredentials(credentials, subscription.made, subscription.setup)
 
 
-def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datetime) -> GatewayConnection:
-    """Write credentials that were tried; proofs by those that they replace count for an hour more."""
-    before, credentials = accounts.of(connection, now=now), tried.credentials
+def rotate(connection: GatewayConnection, verified: VerifiedCredentials, *, now: datetime) -> GatewayConnection:
+    """Store verified credentials; proofs made with the replaced ones still count for an hour."""
+    before, credentials = accounts.open_account(connection, now=now), verified.credentials
     former = {**before.made, **before.credentials}
     for earlier in before.former:
         former |= {name: value for name, value in earlier.items() if name not in credentials}
@@ -189,9 +198,9 @@ def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datet
         organization_id=connection.organization_id,
         connection_id=connection.id,
         changes={
-            "credentials_sealed": sealed({**before.credentials, **credentials}, connection.id),
-            "made_sealed": sealed(before.made if tried.made is None else tried.made, connection.id),
-            "former_sealed": sealed(former, connection.id),
+            "credentials_sealed": seal({**before.credentials, **credentials}, connection.id),
+            "made_sealed": seal(before.made if verified.made is None else verified.made, connection.id),
+            "former_sealed": seal(former, connection.id),
             "former_until": now + accounts.FORMER_FOR,
             "status": ConnectionStatus.Active.value,
             "last_checked_at": now,
@@ -205,22 +214,22 @@ def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datet
     return after
 
 
-def disconnect_if_told(known: GatewayConnection, *, told_at: datetime, now: datetime) -> bool:
-    """End a connection whose gateway told that it lets us in no more; False where that is no news.
+def disconnect_on_event(read_connection: GatewayConnection, *, event_at: datetime, now: datetime) -> bool:
+    """End a connection whose gateway reported that it revoked our access; return whether that changed anything.
 
-    It is none of a connection that ended, nor where an Owner gave other credentials since, which the gateway took.
+    Nothing changes where the connection has ended, or where its credentials were replaced after the event.
     """
-    connection = connections.lock(organization_id=known.organization_id, connection_id=known.id)
+    connection = connections.lock(organization_id=read_connection.organization_id, connection_id=read_connection.id)
     assert connection is not None  # connections are never deleted
     rotated_at = connection.former_until and connection.former_until - accounts.FORMER_FOR
-    if connection.status == ConnectionStatus.Disconnected or (rotated_at and rotated_at > told_at):
+    if connection.status == ConnectionStatus.Disconnected or (rotated_at and rotated_at > event_at):
         return False
     disconnect(connection, now=now)
     return True
 
 
 def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
-    """Write that a connection, which is locked, ended: its address leads nowhere, its credentials are forgotten."""
+    """End a locked connection: its URL receives nothing any more, and its credentials are deleted."""
     advisory_locks.stage_gateway_connections_lock(connection.organization_id)
     web_pixel.stage_end(connection, now=now)
     after = connections.update(
@@ -229,8 +238,8 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
         changes={
             "status": ConnectionStatus.Disconnected.value,
             "disconnected_at": now,
-            "credentials_sealed": sealed({}, connection.id),
-            "made_sealed": sealed({}, connection.id),
+            "credentials_sealed": seal({}, connection.id),
+            "made_sealed": seal({}, connection.id),
             "former_sealed": None,
             "former_until": None,
         },
@@ -241,7 +250,7 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
 
 
 def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
-    """Take back what we made at the gateway of a connection that ended; what fails is only logged. Calls it."""
+    """Delete our webhooks at the gateway of a connection that ended; failures are only logged. Calls it."""
     adapter = registry.get(connection.gateway)
     try:
         adapter.unsubscribe(account)
@@ -250,67 +259,67 @@ def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
 
 
 def unsubscribe_replaced(connection: GatewayConnection, former: GatewayAccount, *, made: Mapping[str, str]) -> None:
-    """Take back webhooks that others replaced, but for those that were kept. What fails is only logged. Calls it."""
-    kept = made.get(_WEBHOOKS, "").split()
-    replaced = [hook for hook in former.made.get(_WEBHOOKS, "").split() if hook not in kept]
-    if replaced:
-        unsubscribe(connection, replace(former, made={**former.made, _WEBHOOKS: " ".join(replaced)}))
+    """Delete former webhooks at the gateway that are not in `made`. Failures are only logged. Calls it."""
+    current = made.get(_WEBHOOKS, "").split()
+    obsolete = [hook for hook in former.made.get(_WEBHOOKS, "").split() if hook not in current]
+    if obsolete:
+        unsubscribe(connection, replace(former, made={**former.made, _WEBHOOKS: " ".join(obsolete)}))
 
 
-def address(gateway: str, token: str) -> str:
-    """Return where a gateway sends the events of one connection."""
+def build_event_url(gateway: str, token: str) -> str:
+    """Return the URL that a gateway sends the events of one connection to."""
     return f"{settings.current().web.url}/api/gateways/{gateway}/{token}"
 
 
-def address_of(connection: GatewayConnection) -> str:
-    """Return the address of a connection."""
-    return address(connection.gateway, sealing.unseal(connection.token_sealed, belongs_to=str(connection.id)))
+def event_url_of(connection: GatewayConnection) -> str:
+    """Return the event URL of a connection."""
+    return build_event_url(connection.gateway, sealing.unseal(connection.token_sealed, belongs_to=str(connection.id)))
 
 
-def token_hash(token: str) -> bytes:
-    """Return what a token is found by."""
+def hash_token(token: str) -> bytes:
+    """Return the hash that a token is looked up by."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _adapter(gateway: str) -> GatewayAdapter:
-    found = registry.find(gateway)
-    if found is None:
+    adapter = registry.find(gateway)
+    if adapter is None:
         raise Refused(
             400, "unknown_gateway", "GET /api/v1/connections/gateways lists the gateways there are.", field="gateway"
         )
-    return found
+    return adapter
 
 
-def checked(adapter: GatewayAdapter, account: GatewayAccount) -> Known:
-    """Prove the credentials at the gateway, and that they are of this mode. Raises as the adapter's `check`."""
-    known = adapter.check(account)
-    if known.is_live is not None and known.is_live != (account.mode == "live"):
-        mode, other = ("test", "live") if known.is_live else ("live", "test")
+def check_account(adapter: GatewayAdapter, account: GatewayAccount) -> Known:
+    """Verify the credentials at the gateway, and that they are of this mode. Raises as the adapter's `check`."""
+    verified = adapter.check(account)
+    if verified.is_live is not None and verified.is_live != (account.mode == "live"):
+        mode, other = ("test", "live") if verified.is_live else ("live", "test")
         raise CredentialsRefused(f"they are of {other} mode, and the connection is of {mode} mode")
-    return known
+    return verified
 
 
-def _of_another(adapter: GatewayAdapter, connection: GatewayConnection) -> Refused:
+def _other_account_refusal(adapter: GatewayAdapter, connection: GatewayConnection) -> Refused:
     message = (
-        f"These credentials are of another account of {adapter.label} than {connection.account}, which is"
+        f"These credentials belong to another {adapter.label} account than {connection.account}, which is"
         " connected. Disconnect it and connect the other one."
     )
     return Refused(422, "gateway_credentials_refused", message)
 
 
-def _asked(adapter: GatewayAdapter, ask: Callable[[], Answer]) -> Answer:
+def _call_gateway(adapter: GatewayAdapter, call: Callable[[], Answer]) -> Answer:
     try:
-        return ask()
+        return call()
     except CredentialsRefused as error:
-        message = f"{adapter.label} does not take these credentials: {error}"
+        message = f"{adapter.label} does not accept these credentials: {error}"
         raise Refused(422, "gateway_credentials_refused", message) from error
     except GatewayRejected as error:
-        raise Refused(422, "gateway_credentials_refused", f"{adapter.label} says no: {error}") from error
+        raise Refused(422, "gateway_credentials_refused", f"{adapter.label} refused the request: {error}") from error
     except (GatewayUnreachable, UnreadableEvent) as error:
-        raise away(adapter, error) from error
+        raise unreachable_refusal(adapter, error) from error
 
 
-def away(adapter: GatewayAdapter, error: Exception) -> Refused:
-    """Return the refusal of what a gateway is needed for that cannot be reached."""
-    message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
+def unreachable_refusal(adapter: GatewayAdapter, error: Exception) -> Refused:
+    """Return the refusal of an operation whose gateway cannot be reached."""
+    message = f"{adapter.label} cannot be reached now ({error}). Nothing was changed. Try again."
     return Refused(503, "gateway_unreachable", message)

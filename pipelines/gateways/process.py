@@ -1,7 +1,7 @@
-"""One event of the inbox: translated by its adapter, then booked.
+"""Processes one event of the inbox: its adapter translates it, then its facts are booked.
 
-What an event says itself is booked in the transaction that reads it. Where the gateway has to be asked, each is a step
-of its own: reading needs no lock, translating is in no transaction, booking decides under the locks.
+A complete event is booked in the transaction that reads it. Where the gateway has to be called, there are three steps:
+reading needs no lock, translating runs in no transaction, booking decides under the locks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,23 +30,26 @@ from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
 from pipelines import work
 from pipelines.gateways import accounts
-from pipelines.gateways.booking import book
-from pipelines.gateways.booking.desk import NO_REFUND, UNKNOWN, BookingDesk
+from pipelines.gateways.booking import events
+from pipelines.gateways.booking.context import NO_REFUND, UNKNOWN, BookingContext
 
 #: How long an event waits for the payment that it names.
 PARKED_FOR = timedelta(days=7)
-# While a gateway is away, and while it refuses the credentials.
-_AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
-# While other calls hold a gateway's share of the threads.
+# While a gateway is unreachable, and while it refuses the credentials.
+_RETRY_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+# While other calls use up a gateway's share of the threads.
 _CROWDED_FOR = timedelta(seconds=10)
-_WAITED_FOR = {UNKNOWN: "the payment that it names did not come", NO_REFUND: "the refund that it names did not come"}
-_CLEARED = "nobody could say how much it is"
+_PARKED_REASONS = {
+    UNKNOWN: "the payment that it names did not arrive",
+    NO_REFUND: "the refund that it names did not arrive",
+}
+_UNCLEAR_REASON = "its amount could not be determined"
 _DONE = (EventStatus.Processed, EventStatus.Ignored)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedEvent:
-    """An event with all that translating it takes."""
+    """An event with the data that translating it needs."""
 
     gateway: GatewayAdapter
     connection: GatewayConnection
@@ -57,15 +60,16 @@ class PreparedEvent:
 
     @property
     def server(self) -> str:
-        """The server that is called for it: the gateway's, or the account's own."""
+        """The server that translating it calls: the gateway's, or the account's own."""
         return str(self.connection.id) if self.gateway.capabilities.own_servers else self.gateway.name
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
-    """What an event means; or why it cannot be read (`error`), or not now: the gateway is away, or refuses us.
+class TranslatedEvent:
+    """The facts of an event; or why it cannot be translated (`error`).
 
-    `is_crowded`: it was not called, because as many other calls to it are on their way as may be.
+    `is_to_wait`: it is retried later, because the gateway is unreachable or refuses the credentials (`is_refused`).
+    `is_crowded`: the gateway was not called, because the maximum number of other calls to it is in progress.
     """
 
     facts: Sequence[Fact] = ()
@@ -77,28 +81,28 @@ class Translated:
 
 
 def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
-    """Return an event that is to be worked on; None for one that is done, or whose raw bytes were dropped.
+    """Return an event to process; None for one that is done, or whose raw bytes were dropped.
 
     Budget: 1 round trip.
     """
-    opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
-    if opened is None or opened.event.status in _DONE or opened.event.raw is None:
+    row = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
+    if row is None or row.event.status in _DONE or row.event.raw is None:
         return None
     return PreparedEvent(
-        gateway=registry.get(opened.connection.gateway),
-        connection=opened.connection,
-        account=accounts.of(opened.connection, now=now),
-        event=opened.event,
-        parameters=Params(opened.attribution_params).effective_order,
-        has_lookups=opened.has_lookups,
+        gateway=registry.get(row.connection.gateway),
+        connection=row.connection,
+        account=accounts.open_account(row.connection, now=now),
+        event=row.event,
+        parameters=Params(row.attribution_params).effective_order,
+        has_lookups=row.has_lookups,
     )
 
 
 def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
-    """Book an event that says all itself, at once; return one that its gateway has to be asked about.
+    """Book a complete event at once and return None; return an event that its gateway has to be called about.
 
-    None for one that is done by now, as `read`. Budget: 1 round trip (read) and those of what it means; what is written
-    travels with the commit.
+    None as well for one that `read` returns None for. Budget: 1 round trip (read) and those of its facts; writes travel
+    with the commit.
     """
     prepared = read(organization_id=organization_id, event_id=event_id, now=now)
     if prepared is None:
@@ -108,43 +112,44 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
             translated = translate(prepared)
     except wire.WouldAsk:
         return prepared
-    again_at = record(prepared, translated, now=now)
-    if again_at is not None:
-        work.enqueue(jobs.GATEWAY_EVENT, organization_id=organization_id, run_at=again_at, event_id=event_id)
+    retry_at = record(prepared, translated, now=now)
+    if retry_at is not None:
+        work.enqueue(jobs.GATEWAY_EVENT, organization_id=organization_id, run_at=retry_at, event_id=event_id)
     return None
 
 
-def translate(prepared: PreparedEvent) -> Translated:
-    """Return what an event means. Calls the gateway where the event leaves something out."""
+def translate(prepared: PreparedEvent) -> TranslatedEvent:
+    """Return the facts of an event. Calls the gateway where the event lacks data."""
     try:
-        told = [_closer(prepared, fact) for fact in _facts(prepared)]
-        return Translated(_within(prepared, told))
+        return TranslatedEvent(
+            _scope_facts(prepared, [_complete_origin(prepared, fact) for fact in _parse_facts(prepared)])
+        )
     except UnsupportedCurrency as error:
-        return Translated(reason="unsupported_currency", error=f"the currency {error} is not supported")
+        return TranslatedEvent(reason="unsupported_currency", error=f"the currency {error} is not supported")
     except (UnreadableEvent, GatewayRejected) as error:
-        return Translated(reason="unreadable", error=str(error))
+        return TranslatedEvent(reason="unreadable", error=str(error))
     except (GatewayUnreachable, CredentialsRefused) as error:
-        return Translated(error=str(error), is_to_wait=True, is_refused=isinstance(error, CredentialsRefused))
+        return TranslatedEvent(error=str(error), is_to_wait=True, is_refused=isinstance(error, CredentialsRefused))
 
 
-def crowded() -> Translated:
-    """Return that an event is put off for a moment, because its gateway is slow and holds its share of the threads."""
-    return Translated(error="it is slow, and other calls to it hold its share of the threads", is_crowded=True)
+def crowded_result() -> TranslatedEvent:
+    """Return the result of an event that is put off because calls to its slow gateway use up their share of threads."""
+    return TranslatedEvent(error="it is slow, and other calls to it use up its share of the threads", is_crowded=True)
 
 
-def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
+def _scope_facts(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
     prefix, received_at = prepared.connection.id_prefix, prepared.event.received_at
-    return [dates.limit_date(scopes.within(fact, prefix), received_at) for fact in facts]
+    return [dates.limit_date(scopes.add_prefix(fact, prefix), received_at) for fact in facts]
 
 
-def _facts(prepared: PreparedEvent) -> Sequence[Fact]:
+def _parse_facts(prepared: PreparedEvent) -> Sequence[Fact]:
     event = prepared.event
-    assert event.raw is not None  # `prepare` saw to it
+    assert event.raw is not None  # `read` returns no event without them
     delivery = GatewayDelivery(event.event_key, event.type, event.raw, event.gateway_event_id)
     return prepared.gateway.facts(prepared.account, delivery)
 
 
-def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
+def _complete_origin(prepared: PreparedEvent, fact: Fact) -> Fact:
     """Read the customer where the event lacks an affiliate or the buyer; then the subscription for the affiliate."""
     if not isinstance(fact, PaymentFact | StartFact):
         return fact
@@ -157,36 +162,38 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
 
 
 def _names_an_affiliate(prepared: PreparedEvent, origin: BuyerOrigin) -> bool:
-    return any(referrals.claims(origin.carriers, prepared.parameters))
+    return any(referrals.list_claims(origin.carriers, prepared.parameters))
 
 
-def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
-    """Book what an event means; return when to try again, None when it is done or is a dead letter.
+def record(prepared: PreparedEvent, translated: TranslatedEvent, *, now: datetime) -> datetime | None:
+    """Book the facts of an event; return when to try again, None when it is done or is a dead letter.
 
-    It waits for the advisory locks of its facts alone: two jobs of one event book one after the other, and the second
+    It waits only for the advisory locks of its facts: two jobs of one event book one after the other, and the second
     finds everything booked.
     """
-    book.stage_locks(prepared.connection, translated.facts)
+    events.stage_locks(prepared.connection, translated.facts)
     if translated.error is not None:
         return _put_off(prepared, translated, now)
     event = prepared.event
-    booked = book.event(_desk(prepared, now), translated.facts)
-    if booked.status == EventStatus.Parked and now - event.received_at >= PARKED_FOR:
-        _give_up(prepared, booked.reason, f"{_WAITED_FOR.get(booked.reason or '', _CLEARED)} within 7 days", now)
+    result = events.book(_build_context(prepared, now), translated.facts)
+    if result.status == EventStatus.Parked and now - event.received_at >= PARKED_FOR:
+        _fail(
+            prepared, result.reason, f"{_PARKED_REASONS.get(result.reason or '', _UNCLEAR_REASON)} within 7 days", now
+        )
         return None
     inbox.stage_result(
         event,
-        status=booked.status.value,
-        reason=booked.reason,
-        facts=[_told(fact) for fact in translated.facts],
-        conversion_ids=booked.conversion_ids,
+        status=result.status.value,
+        reason=result.reason,
+        facts=[_serialize_fact(fact) for fact in translated.facts],
+        conversion_ids=result.conversion_ids,
         now=now,
     )
-    return event.received_at + PARKED_FOR if booked.status == EventStatus.Parked else None
+    return event.received_at + PARKED_FOR if result.status == EventStatus.Parked else None
 
 
-def _desk(prepared: PreparedEvent, now: datetime) -> BookingDesk:
-    return BookingDesk(
+def _build_context(prepared: PreparedEvent, now: datetime) -> BookingContext:
+    return BookingContext(
         connection=prepared.connection,
         event=prepared.event,
         parameters=prepared.parameters,
@@ -196,8 +203,8 @@ def _desk(prepared: PreparedEvent, now: datetime) -> BookingDesk:
     )
 
 
-def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> datetime | None:
-    """Keep why an event could not be read; return when to try again, None when it is done by now or is a dead letter.
+def _put_off(prepared: PreparedEvent, translated: TranslatedEvent, now: datetime) -> datetime | None:
+    """Store why an event could not be translated; return when to try again, None when it is done or a dead letter.
 
     Budget: 1 round trip (lock).
     """
@@ -208,22 +215,22 @@ def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> 
     if translated.is_crowded:
         return now + _CROWDED_FOR
     if not translated.is_to_wait:
-        _give_up(prepared, translated.reason, error, now)
+        _fail(prepared, translated.reason, error, now)
         return None
     if prepared.connection.status == ConnectionStatus.Disconnected:
-        words = "it needs to be looked up at the gateway, which is no longer connected"
-        _give_up(prepared, "disconnected", words, now)
+        message = "it needs to be looked up at the gateway, which is no longer connected"
+        _fail(prepared, "disconnected", message, now)
         return None
     if translated.is_refused:
         connections.stage_refusal(
             organization_id=event.organization_id, connection_id=event.connection_id, why=error, at=now
         )
     inbox.stage_result(event, status=status, error=error, now=None)
-    return now + _patience(now - event.received_at)
+    return now + _retry_delay(now - event.received_at)
 
 
-def _give_up(prepared: PreparedEvent, reason: str | None, error: str, now: datetime) -> None:
-    """Let the event be Failed and a dead letter, its raw bytes kept: playing it again after a mend works."""
+def _fail(prepared: PreparedEvent, reason: str | None, error: str, now: datetime) -> None:
+    """Mark the event as Failed and stage a dead letter; its raw bytes stay, so it can be replayed after a fix."""
     event = prepared.event
     inbox.stage_result(event, status=EventStatus.Failed.value, reason=reason, error=error, now=now)
     rows.stage_dead_letter(
@@ -235,9 +242,9 @@ def _give_up(prepared: PreparedEvent, reason: str | None, error: str, now: datet
     )
 
 
-def _told(fact: Fact) -> dict[str, Any]:
+def _serialize_fact(fact: Fact) -> dict[str, Any]:
     return {"fact": type(fact).__name__, **{name: getattr(fact, name) for name in fact.__dataclass_fields__}}
 
 
-def _patience(waited: timedelta) -> timedelta:
-    return next((step for step in _AGAIN_AFTER if waited < 4 * step), _AGAIN_AFTER[-1])
+def _retry_delay(waited: timedelta) -> timedelta:
+    return next((step for step in _RETRY_AFTER if waited < 4 * step), _RETRY_AFTER[-1])

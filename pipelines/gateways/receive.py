@@ -1,4 +1,4 @@
-"""Events come in: each kept once, with the job that works on it, in one transaction."""
+"""Receives events: stores each once, with the job that processes it, in one transaction."""
 
 import time
 from collections.abc import Sequence
@@ -16,78 +16,78 @@ from models.gateways.inbox import GatewayEvent, NewEvent
 from pipelines import work
 from pipelines.gateways import connect
 
-#: How the keys of deliveries begin that were read from a list.
-LISTED = "reconcile:"
+#: Prefix of the keys of deliveries that were read from a list.
+LISTED_PREFIX = "reconcile:"
 
-_LONGEST_KEY = 255
-_LONGEST_TYPE = 100
+_MAX_KEY = 255
+_MAX_TYPE = 100
+
+# More connections than send within a few seconds; when it is reached the cache is cleared.
+_MAX_CACHED = 10_000
+
+_cache: dict[tuple[str, bytes], tuple[float, GatewayConnection]] = {}
 
 
-# More connections than send within a few seconds; past it everything is forgotten and looked up again.
-_MOST_REMEMBERED = 10_000
+def find_cached(gateway: str, token: str) -> GatewayConnection | None:
+    """Return the connection of an event URL from this process's cache, at most KEY_CACHE_S old; None where it has none.
 
-_remembered: dict[tuple[str, bytes], tuple[float, GatewayConnection]] = {}
-
-
-def remembered(gateway: str, token: str) -> GatewayConnection | None:
-    """Return the connection in force at an address, where this process looked it up within KEY_CACHE_S.
-
-    Its credentials may be those of before a rotation: a proof that it refuses is to be tried on `any_org_look_up`.
+    Its credentials may be older than a rotation: a proof that fails on it has to be checked with `any_org_look_up`.
     """
-    until, connection = _remembered.get((gateway, connect.token_hash(token)), (0.0, None))
+    until, connection = _cache.get((gateway, connect.hash_token(token)), (0.0, None))
     return connection if until > time.monotonic() else None
 
 
 def any_org_look_up(gateway: str, token: str) -> GatewayConnection | None:
-    """Return the connection in force at an address, and remember it. Budget: 1 statement."""
-    token_hash = connect.token_hash(token)
+    """Return the connection of an event URL from the database, and cache it. Budget: 1 statement."""
+    token_hash = connect.hash_token(token)
     connection = connections.any_org_find_by_token(token_hash=token_hash, gateway=gateway)
     if connection is not None:
-        if len(_remembered) >= _MOST_REMEMBERED:
-            _remembered.clear()
-        _remembered[gateway, token_hash] = (time.monotonic() + settings.current().web.key_cache_s, connection)
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        _cache[gateway, token_hash] = (time.monotonic() + settings.current().web.key_cache_s, connection)
     return connection
 
 
-def forget_remembered() -> None:
-    """Look every address up again: after a change made in this process, and between tests."""
-    _remembered.clear()
+def clear_cache() -> None:
+    """Clear the cache: after a change made in this process, and between tests."""
+    _cache.clear()
 
 
 def stage(connection: GatewayConnection, deliveries: Sequence[GatewayDelivery], *, now: datetime) -> None:
-    """Keep what a proved request brought with the jobs that work on it, unless it came before.
+    """Stage the events of a verified request with the jobs that process them, except those that are stored already.
 
-    Budget: none, however much it brought; everything travels with the commit.
+    Budget: none, however many there are; everything travels with the commit.
     """
-    known = {"organization_id": connection.organization_id, "connection_id": connection.id}
-    inbox.stage_new([arrived(delivery) for delivery in deliveries], **known, now=now)
-    connections.stage_seen(**known, at=now)
+    where = {"organization_id": connection.organization_id, "connection_id": connection.id}
+    inbox.stage_new([event_from_delivery(delivery) for delivery in deliveries], **where, now=now)
+    connections.stage_seen(**where, at=now)
 
 
-def external_id(delivery: GatewayDelivery) -> str:
-    """Return what a delivery that was read from a list is about: its key without what says that it was listed."""
-    return delivery.key.removeprefix(LISTED)
+def external_id_of(delivery: GatewayDelivery) -> str:
+    """Return the external id that a listed delivery is about: its key without the prefix `LISTED`."""
+    return delivery.key.removeprefix(LISTED_PREFIX)
 
 
-def again(event: GatewayEvent) -> None:
-    """Have an event worked on again, whatever became of it. Raises Refused 409 raw_dropped once its bytes are gone."""
+def retry(event: GatewayEvent) -> None:
+    """Process an event again, whatever its status. Raises Refused 409 raw_dropped once its raw bytes are deleted."""
     if event.raw is None:
-        raise Refused(409, "raw_dropped", "What was sent is kept for 90 days; this event can no longer be replayed.")
+        message = "The content of events is stored for 90 days. This event is older and cannot be replayed."
+        raise Refused(409, "raw_dropped", message)
     inbox.stage_retry(organization_id=event.organization_id, event_ids=[event.id])
     work.enqueue(jobs.GATEWAY_EVENT, organization_id=event.organization_id, event_id=event.id)
 
 
-def arrived(delivery: GatewayDelivery) -> NewEvent:
-    """Return a delivery as it is kept: with an id of ours, and texts of a length that an index takes."""
-    is_long = len(delivery.key) > _LONGEST_KEY
+def event_from_delivery(delivery: GatewayDelivery) -> NewEvent:
+    """Return a delivery as it is stored: with an id of ours, and texts short enough for an index."""
+    is_long = len(delivery.key) > _MAX_KEY
     return NewEvent(
         id=ids.new_id(),
         event_key=fingerprint(delivery.key.encode("utf-8", "replace")) if is_long else delivery.key,
-        gateway_event_id=_storable(delivery.id, _LONGEST_KEY) if delivery.id else None,
-        type=_storable(delivery.type, _LONGEST_TYPE),
+        gateway_event_id=_to_storable(delivery.id, _MAX_KEY) if delivery.id else None,
+        type=_to_storable(delivery.type, _MAX_TYPE),
         raw=delivery.raw,
     )
 
 
-def _storable(value: str, longest: int) -> str:
-    return value.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]
+def _to_storable(value: str, max_length: int) -> str:
+    return value.replace("\x00", "").encode("utf-8", "replace").decode()[:max_length]

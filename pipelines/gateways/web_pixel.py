@@ -1,8 +1,8 @@
-"""A store's web pixel: made when the store is connected, deleted when the connection ends; by one job for both.
+"""Creates a store's web pixel when the store is connected and deletes it when the connection ends; one job does both.
 
-The job looks up what is there before it changes anything, so it may come twice, late, or after a lost answer. A failure
-leaves the connection as it is: it is shown with it, and the next check tries again. Only live connections have one: a
-store that is connected for trying out has real visitors too.
+The job reads the store's pixel before it changes anything, so it may run twice, late, or after a lost answer. A failure
+leaves the connection as it is: it is displayed with it, and the next check tries again. Only live connections have a
+pixel: a store that is connected in test mode has real visitors too.
 """
 
 import secrets
@@ -22,22 +22,22 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.web_pixels import WebPixel
 from models.organization import organizations
 from pipelines import work
-from pipelines.credentials import opened
+from pipelines.credentials import unseal
 from pipelines.gateways import accounts
 
 _KEY_BYTES = 18
-# How long a pixel that should be gone is asked for where its store is away; then it is let go of.
-_DELETED_WITHIN = timedelta(days=7)
-# While a store is away.
-_AGAIN_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
+# How long deleting a pixel is retried while its store is unreachable; then it counts as deleted.
+_DELETE_WITHIN = timedelta(days=7)
+# While a store is unreachable.
+_RETRY_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
 _BEHIND_ANOTHER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class BegunPixel:
-    """A pixel that a store is about to be asked for, or asked to delete (`is_to_go`), with all that asking takes.
+class PreparedPixel:
+    """A pixel to create or update at a store, or to delete there (`is_to_go`), with the data that the call needs.
 
-    `sealed` are the credentials as they are kept.
+    `sealed` are the credentials as they are stored.
     """
 
     pixel: WebPixel
@@ -46,14 +46,14 @@ class BegunPixel:
     settings: dict[str, str]
 
     @property
-    def is_to_go(self) -> bool:
-        """Whether it is to be deleted."""
+    def is_deletion(self) -> bool:
+        """Whether the pixel has to be deleted."""
         return self.pixel.has_ended
 
 
 @dataclass(frozen=True, slots=True)
-class SettledPixel:
-    """What a store said: its id of the pixel (None: it is gone), or why not. `is_away`: it said nothing that counts."""
+class PixelAnswer:
+    """A store's answer: its id of the pixel (None: deleted), or the error. `is_away`: the store was unreachable."""
 
     external_id: str | None = None
     error: str | None = None
@@ -61,12 +61,12 @@ class SettledPixel:
 
 
 def has_pixel(connection: GatewayConnection) -> bool:
-    """Say whether a connection is one whose store has a pixel of ours."""
+    """Return whether the store of a connection has a pixel of ours: a live Shopify connection."""
     return connection.gateway == Gateway.Shopify and connection.mode == "live"
 
 
 def stage(connection: GatewayConnection, *, now: datetime) -> None:
-    """Stage that the store of a connection in force has its pixel as it should be, whatever is there."""
+    """Stage the job that creates or updates the pixel of a connection in force."""
     if not has_pixel(connection):
         return
     web_pixels.stage(
@@ -79,21 +79,21 @@ def stage(connection: GatewayConnection, *, now: datetime) -> None:
     _enqueue(connection.organization_id, connection.id)
 
 
-def enqueue_for(organization_id: UUID, *, now: datetime) -> None:
-    """Ask for it for every connection of an organization: its parameters changed. Budget: 1 round trip."""
+def enqueue_for_organization(organization_id: UUID, *, now: datetime) -> None:
+    """Enqueue it for every connection of an organization whose parameters changed. Budget: 1 round trip."""
     for connection in connections.list_in_force(organization_id):
         stage(connection, now=now)
 
 
 def stage_end(connection: GatewayConnection, *, now: datetime) -> None:
-    """Stage that a connection that ends in this transaction loses its pixel; before its credentials are forgotten."""
+    """Stage deleting the pixel of a connection that ends in this transaction; call it before the credentials go."""
     if has_pixel(connection):
         web_pixels.stage_ending(organization_id=connection.organization_id, connection_id=connection.id, at=now)
         _enqueue(connection.organization_id, connection.id)
 
 
-def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> BegunPixel | None:
-    """Return what a store is to be asked; None where nothing is left to do.
+def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> PreparedPixel | None:
+    """Return the pixel that the store has to be called about; None where nothing is left to do.
 
     Raises TryAgain while an earlier pixel at the same store is being deleted.
     """
@@ -102,59 +102,61 @@ def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> Beg
     if pixel is None or connection is None or pixel.state == "ended":
         return None
     if pixel.credentials_sealed is not None:
-        account = GatewayAccount("live", opened(pixel.credentials_sealed, connection.id))
-        return BegunPixel(pixel, account, pixel.credentials_sealed, {})
+        account = GatewayAccount("live", unseal(pixel.credentials_sealed, connection.id))
+        return PreparedPixel(pixel, account, pixel.credentials_sealed, {})
     if connection.status == ConnectionStatus.Disconnected:
         return None
     if web_pixels.is_ending(organization_id=organization_id, account=pixel.account):
         raise work.TryAgain(at=now + _BEHIND_ANOTHER, why="an earlier pixel of the store is being deleted")
-    account = accounts.of(connection, now=now)
-    return BegunPixel(pixel, account, connection.credentials_sealed, _wanted(pixel))
+    account = accounts.open_account(connection, now=now)
+    return PreparedPixel(pixel, account, connection.credentials_sealed, _build_settings(pixel))
 
 
-def settle(begun: BegunPixel) -> SettledPixel:
-    """Have the pixel at the store, or have it gone. Calls the gateway."""
+def apply(prepared: PreparedPixel) -> PixelAnswer:
+    """Create, update or delete the pixel at the store. Calls the gateway."""
     try:
-        if begun.is_to_go:
-            shopify_pixel.remove(begun.account, begun.pixel.public_key)
-            return SettledPixel()
-        return SettledPixel(shopify_pixel.settle(begun.account, begun.settings))
+        if prepared.is_deletion:
+            shopify_pixel.remove(prepared.account, prepared.pixel.public_key)
+            return PixelAnswer()
+        return PixelAnswer(shopify_pixel.settle(prepared.account, prepared.settings))
     except (CredentialsRefused, GatewayRejected) as error:
-        return SettledPixel(error=str(error))
+        return PixelAnswer(error=str(error))
     except GatewayUnreachable as error:
-        return SettledPixel(error=str(error), is_away=True)
+        return PixelAnswer(error=str(error), is_away=True)
 
 
-def record(begun: BegunPixel, said: SettledPixel, *, now: datetime) -> datetime | None:
-    """Write what the store said; return when to ask again, None when that is done."""
-    pixel = web_pixels.lock(organization_id=begun.pixel.organization_id, connection_id=begun.pixel.id)
+def record(prepared: PreparedPixel, answer: PixelAnswer, *, now: datetime) -> datetime | None:
+    """Store the answer; return when to call the store again, None when it is done."""
+    pixel = web_pixels.lock(organization_id=prepared.pixel.organization_id, connection_id=prepared.pixel.id)
     assert pixel is not None  # pixels are never deleted
-    if begun.is_to_go:
-        return _record_end(pixel, said, now)
+    if prepared.is_deletion:
+        return _record_deletion(pixel, answer, now)
     if pixel.has_ended:
-        # The connection ended while its store was asked. Who deletes it may have looked before it was there.
-        web_pixels.change(pixel, {"state": "ending", "credentials_sealed": begun.sealed})
+        # The connection ended during the call, and the job that deletes the pixel may have run before it existed.
+        web_pixels.change(pixel, {"state": "ending", "credentials_sealed": prepared.sealed})
         _enqueue(pixel.organization_id, pixel.id)
         return None
-    if said.external_id is not None:
+    if answer.external_id is not None:
         web_pixels.stage_public_key(pixel)
-        web_pixels.change(pixel, {"state": "active", "external_id": said.external_id, "error": None, "settled_at": now})
+        web_pixels.change(
+            pixel, {"state": "active", "external_id": answer.external_id, "error": None, "settled_at": now}
+        )
         return None
-    if not (said.is_away and pixel.state == "active"):  # what was there is there still, as far as anybody knows
-        web_pixels.change(pixel, {"state": "failed", "error": said.error})
-    return _again_at(pixel.settled_at or pixel.wanted_at, now) if said.is_away else None
+    if not (answer.is_away and pixel.state == "active"):  # an existing pixel most likely still exists
+        web_pixels.change(pixel, {"state": "failed", "error": answer.error})
+    return _retry_at(pixel.settled_at or pixel.wanted_at, now) if answer.is_away else None
 
 
-def _record_end(pixel: WebPixel, said: SettledPixel, now: datetime) -> datetime | None:
-    assert pixel.ended_at is not None  # it is to go
-    # A store that lets us in no more has deleted it with our app, or nobody can.
-    if said.is_away and now - pixel.ended_at < _DELETED_WITHIN:
-        return _again_at(pixel.ended_at, now)
-    web_pixels.change(pixel, {"state": "ended", "credentials_sealed": None, "error": said.error})
+def _record_deletion(pixel: WebPixel, answer: PixelAnswer, now: datetime) -> datetime | None:
+    assert pixel.ended_at is not None  # it has to be deleted
+    # A store that refuses our credentials has removed our app, and the pixel with it; else it cannot be deleted at all.
+    if answer.is_away and now - pixel.ended_at < _DELETE_WITHIN:
+        return _retry_at(pixel.ended_at, now)
+    web_pixels.change(pixel, {"state": "ended", "credentials_sealed": None, "error": answer.error})
     return None
 
 
-def _wanted(pixel: WebPixel) -> dict[str, str]:
+def _build_settings(pixel: WebPixel) -> dict[str, str]:
     organization = organizations.find(pixel.organization_id)
     assert organization is not None  # the pixel belongs to it
     return {
@@ -164,9 +166,9 @@ def _wanted(pixel: WebPixel) -> dict[str, str]:
     }
 
 
-def _again_at(since: datetime, now: datetime) -> datetime:
+def _retry_at(since: datetime, now: datetime) -> datetime:
     waited = now - since
-    return now + next((step for step in _AGAIN_AFTER if waited < 4 * step), _AGAIN_AFTER[-1])
+    return now + next((step for step in _RETRY_AFTER if waited < 4 * step), _RETRY_AFTER[-1])
 
 
 def _enqueue(organization_id: UUID, connection_id: UUID) -> None:

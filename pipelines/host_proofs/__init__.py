@@ -1,9 +1,8 @@
-"""Host names of brands that prove themselves by DNS: a program's custom domain, an organization's tracking domain.
+"""Host names of brands that are proved by DNS: a program's custom domain, an organization's tracking domain.
 
-held      a name with its holder, what would prove it, and what was seen of that
-holding   what a look at DNS changes
-ticking   looks by the clock
-letters   what Owners are told of a proof that was lost
-naming    which names may be held at all; an organization's tracking domain is set
-serving   which hosts may have a certificate
+host_status        a host name with its holder, the DNS records that prove it, and what was found
+checks             a DNS check and its effects
+scheduled_checks   periodic DNS checks
+host_rules         which names a brand may use; sets an organization's tracking domain
+served_hosts       which hosts may get a certificate
 """

@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.attribution import self_referrals
-from domain.attribution.self_referrals import InitialStanding, SelfReferralPolicy
+from domain.attribution.self_referrals import InitialState, SelfReferralPolicy
 from domain.conversions import avatars, customers
-from domain.imports import rows, words
+from domain.imports import rows, verdicts
 from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
@@ -47,7 +47,7 @@ class ImportedConversions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _AcceptedRow:
     """A row with its place, whose it is and what it is known by; `equals_index`: an earlier row that says the same."""
 
     index: int
@@ -57,33 +57,35 @@ class _Taken:
     equals_index: int | None
 
 
-def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     """Return what an import of these rows would come to, as `ConversionImportPreview` shows it.
 
     Writes nothing. Raises Refused: 404 program_not_found. Budget: 3 round trips for any number of rows.
     """
-    program = _program(asked, wanted)
-    found, wrong = _read(wanted["conversions"], now)
-    taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
-    warnings = _warnings(taken, wanted)
+    program = _find_program(importer, body)
+    readable, wrong = _read_rows(body["conversions"], now)
+    accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
+    warnings = _list_warnings(accepted, body)
     return {
-        "rows_total": len(wanted["conversions"]),
-        "would_import": len(taken),
+        "rows_total": len(body["conversions"]),
+        "would_import": len(accepted),
         "would_skip": len(skipped),
         "would_error": len(wrong),
         "skip_reasons": dict(Counter(skipped.values())),
-        "paid_balance": balances(one.row for one in taken if one.row.is_paid),
-        "unpaid_balance": balances(
-            one.row for one in taken if not one.row.is_paid and _standing(one, is_confirmed=True).status == _PAYABLE
+        "paid_balance": sum_commissions(accepted_row.row for accepted_row in accepted if accepted_row.row.is_paid),
+        "unpaid_balance": sum_commissions(
+            accepted_row.row
+            for accepted_row in accepted
+            if not accepted_row.row.is_paid and _initial_state(accepted_row, is_confirmed=True).status == _PAYABLE
         ),
-        "form": wanted["form"],
-        "rows": words.verdicts(
-            len(wanted["conversions"]), lines=wanted["lines"], reasons=skipped | wrong, warnings=warnings
+        "form": body["form"],
+        "rows": verdicts.list_verdicts(
+            len(body["conversions"]), lines=body["lines"], reasons=skipped | wrong, warnings=warnings
         ),
     }
 
 
-def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> ImportedConversions:
+def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime) -> ImportedConversions:
     """Import rows and return what came of them. `wanted` is `schemas.imports.conversions.ConversionImport` loaded.
 
     A row whose affiliate is unknown, or that is there already, is counted and skipped. A wrong one refuses all, or is
@@ -91,60 +93,60 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
     Budget: 5 round trips for any number of rows (program; lock; affiliates; known rows; writes and commit).
     """
-    program = _program(asked, wanted)
-    found, wrong = _read(wanted["conversions"], now)
-    if wrong and not wanted["skip_invalid"]:
-        raise _refused(wanted, wrong)
-    if not advisory_locks.try_import_lock(asked.organization_id):
+    program = _find_program(importer, body)
+    readable, wrong = _read_rows(body["conversions"], now)
+    if wrong and not body["skip_invalid"]:
+        raise _invalid_rows(body, wrong)
+    if not advisory_locks.try_import_lock(importer.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
-    taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
+    accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
     job = ImportJob(
         id=ids.new_id(),
-        organization_id=asked.organization_id,
+        organization_id=importer.organization_id,
         kind="Conversions",
-        total=len(wanted["conversions"]),
-        imported=len(taken),
+        total=len(body["conversions"]),
+        imported=len(accepted),
         skipped=len(skipped),
         errored=len(wrong),
         reasons=dict(Counter((skipped | wrong).values())),
-        created_by=asked.member_id,
+        created_by=importer.member_id,
         created_at=now,
-        warnings=words.stored_warnings(_warnings(taken, wanted), lines=wanted["lines"]),
-        source=wanted["source"],
+        warnings=verdicts.serialize_warnings(_list_warnings(accepted, body), lines=body["lines"]),
+        source=body["source"],
     )
     imports.stage(job)
-    imported = [_imported(one, wanted, is_test=asked.is_test) for one in taken]
-    method = f"{_METHOD}:{wanted['source']}"
-    conversions.stage(job, imported, program_id=program.id, method=method, is_test=asked.is_test)
+    imported = [_conversion_from_row(accepted_row, body, is_test=importer.is_test) for accepted_row in accepted]
+    method = f"{_METHOD}:{body['source']}"
+    conversions.stage(job, imported, program_id=program.id, method=method, is_test=importer.is_test)
     payments.stage_reopening(
-        [(_payer(one), one.occurred_at) for one in imported],
-        organization_id=asked.organization_id,
-        is_test=asked.is_test,
+        [(_payer_from_row(accepted_row), accepted_row.occurred_at) for accepted_row in imported],
+        organization_id=importer.organization_id,
+        is_test=importer.is_test,
     )
     return ImportedConversions(job, imported)
 
 
-def _payer(one: ImportedConversion) -> payments.Payer:
-    return payments.Payer(one.processor_customer_id, one.processor_subscription_id, one.email_normalized)
+def _payer_from_row(row: ImportedConversion) -> payments.Payer:
+    return payments.Payer(row.processor_customer_id, row.processor_subscription_id, row.email_normalized)
 
 
-def _refused(wanted: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
-    total = len(wanted["conversions"])
-    verdicts = words.verdicts(total, lines=wanted["lines"], reasons=wrong)
-    named = [
-        {"index": one.index, "error": one.reason} | ({} if one.line is None else {"line": one.line})
-        for one in verdicts
-        if one.reason
+def _invalid_rows(body: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
+    total = len(body["conversions"])
+    row_verdicts = verdicts.list_verdicts(total, lines=body["lines"], reasons=wrong)
+    listed = [
+        {"index": verdict.index, "error": verdict.reason} | ({} if verdict.line is None else {"line": verdict.line})
+        for verdict in row_verdicts
+        if verdict.reason
     ]
     message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
-    return Refused(400, "invalid_rows", message, rows=named)
+    return Refused(400, "invalid_rows", message, rows=listed)
 
 
-def balances(found: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
+def sum_commissions(payable: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
     """Return the commission of rows, one sum per currency, by currency."""
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
-    for row in found:
+    for row in payable:
         cents[row.currency] += row.commission_cents
         count[row.currency] += 1
     return [
@@ -153,60 +155,60 @@ def balances(found: Iterable[ConversionRow | ImportedConversion]) -> list[dict[s
     ]
 
 
-def _program(asked: ConversionImporter, wanted: Mapping[str, Any]) -> programs.Program:
-    program = programs.find(organization_id=asked.organization_id, program_id=wanted["program_id"])
+def _find_program(importer: ConversionImporter, body: Mapping[str, Any]) -> programs.Program:
+    program = programs.find(organization_id=importer.organization_id, program_id=body["program_id"])
     if program is None:
         raise Refused(404, "program_not_found", "There is no such program in this organization.", field="programId")
     return program
 
 
-def _read(sent: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRow], dict[int, str]]:
+def _read_rows(sent_rows: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRow], dict[int, str]]:
     """Return the rows that can be read by their place, and why the others cannot."""
-    found, wrong = {}, {}
-    for index, one in enumerate(sent):
+    readable, wrong = {}, {}
+    for index, sent_row in enumerate(sent_rows):
         try:
-            found[index] = rows.read(one, now=now)
+            readable[index] = rows.parse(sent_row, now=now)
         except rows.BadRow as bad:
             wrong[index] = bad.code
-    return found, wrong
+    return readable, wrong
 
 
-def _chosen(
-    program: programs.Program, found: Mapping[int, ConversionRow], *, exclude_paid: bool
-) -> tuple[list[_Taken], dict[int, str]]:
+def _choose_rows(
+    program: programs.Program, readable: Mapping[int, ConversionRow], *, exclude_paid: bool
+) -> tuple[list[_AcceptedRow], dict[int, str]]:
     """Return the rows to take, and what turned the others away by their place."""
     skipped: dict[int, str] = {}
     # All are numbered, so that a row has the same number whether or not paid ones are left out.
-    numbered = _of_affiliates(program, found, skipped)
-    skipped |= {index: "excluded_paid" for index, row in found.items() if exclude_paid and row.is_paid}
-    candidates = [one for one in numbered if one.index not in skipped]
-    known = conversions.find_existing(
-        organization_id=program.organization_id, external_event_ids=[one.identity for one in candidates]
+    numbered = _match_affiliates(program, readable, skipped)
+    skipped |= {index: "excluded_paid" for index, row in readable.items() if exclude_paid and row.is_paid}
+    candidates = [candidate for candidate in numbered if candidate.index not in skipped]
+    imported = conversions.find_existing(
+        organization_id=program.organization_id, external_event_ids=[candidate.identity for candidate in candidates]
     )
-    taken: dict[str, _Taken] = {}
-    for one in candidates:
-        if one.identity in known:
-            skipped[one.index] = "already_imported"
-        elif one.identity in taken:
-            skipped[one.index] = "duplicate_in_batch"
+    accepted: dict[str, _AcceptedRow] = {}
+    for candidate in candidates:
+        if candidate.identity in imported:
+            skipped[candidate.index] = "already_imported"
+        elif candidate.identity in accepted:
+            skipped[candidate.index] = "duplicate_in_batch"
         else:
-            taken[one.identity] = one
-    return list(taken.values()), skipped
+            accepted[candidate.identity] = candidate
+    return list(accepted.values()), skipped
 
 
-def _of_affiliates(
-    program: programs.Program, found: Mapping[int, ConversionRow], skipped: dict[int, str]
-) -> list[_Taken]:
-    named = conversions.find_affiliates(
+def _match_affiliates(
+    program: programs.Program, readable: Mapping[int, ConversionRow], skipped: dict[int, str]
+) -> list[_AcceptedRow]:
+    matches = conversions.find_affiliates(
         organization_id=program.organization_id,
         program_id=program.id,
-        emails=[row.affiliate_email for row in found.values() if row.affiliate_email],
-        slugs=[row.affiliate_slug for row in found.values() if row.affiliate_slug],
+        emails=[row.affiliate_email for row in readable.values() if row.affiliate_email],
+        slugs=[row.affiliate_slug for row in readable.values() if row.affiliate_slug],
     )
-    known = []
+    matched = []
     equal: dict[str, list[int]] = {}
-    for index, row in found.items():
-        affiliate = named.by_email.get(row.affiliate_email or "") or named.by_slug.get(row.affiliate_slug or "")
+    for index, row in readable.items():
+        affiliate = matches.by_email.get(row.affiliate_email or "") or matches.by_slug.get(row.affiliate_slug or "")
         if affiliate is None:
             skipped[index] = "affiliate_not_found"
             continue
@@ -215,68 +217,72 @@ def _of_affiliates(
         if row.external_id is None and earlier:
             occurrence = len(earlier) + 1
             identity = rows.identity(row, program_id=program.id, affiliate_id=affiliate.id, occurrence=occurrence)
-        known.append(_Taken(index, row, affiliate, identity, earlier[0] if earlier and not row.external_id else None))
+        matched.append(
+            _AcceptedRow(index, row, affiliate, identity, earlier[0] if earlier and not row.external_id else None)
+        )
         earlier.append(index)
-    return known
+    return matched
 
 
-def _warnings(taken: Sequence[_Taken], wanted: Mapping[str, Any]) -> dict[int, Sequence[RowWarning]]:
+def _list_warnings(accepted: Sequence[_AcceptedRow], body: Mapping[str, Any]) -> dict[int, Sequence[RowWarning]]:
     """Return what rows get otherwise than they say, by their place. A preview does not know what will be confirmed."""
-    found: dict[int, Sequence[RowWarning]] = {}
-    lines = wanted["lines"]
-    for one in taken:
+    by_place: dict[int, Sequence[RowWarning]] = {}
+    lines = body["lines"]
+    for accepted_row in accepted:
         warnings = []
-        if one.equals_index is not None:
-            warnings.append(RowWarning("equal_row", str(lines[one.equals_index] if lines else one.equals_index)))
-        standing = _standing(one, is_confirmed=wanted.get("confirm_unpaid_payout", True))
-        if standing.is_self_referral:
-            warnings.append(RowWarning(_self_referral_code(standing)))
+        if accepted_row.equals_index is not None:
+            warnings.append(
+                RowWarning("equal_row", str(lines[accepted_row.equals_index] if lines else accepted_row.equals_index))
+            )
+        initial = _initial_state(accepted_row, is_confirmed=body.get("confirm_unpaid_payout", True))
+        if initial.is_self_referral:
+            warnings.append(RowWarning(_self_referral_code(initial)))
         if warnings:
-            found[one.index] = warnings
-    return found
+            by_place[accepted_row.index] = warnings
+    return by_place
 
 
-def _self_referral_code(standing: InitialStanding) -> str:
+def _self_referral_code(standing: InitialState) -> str:
     if standing.needs_approval:
         return "self_referral_held"
     return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
 
 
-def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
-    row = one.row
-    is_confirmed = not row.is_paid and wanted["confirm_unpaid_payout"]
-    standing = _standing(one, is_confirmed=is_confirmed)
+def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
+    row = accepted_row.row
+    is_confirmed = not row.is_paid and body["confirm_unpaid_payout"]
+    initial = _initial_state(accepted_row, is_confirmed=is_confirmed)
     customer = customers.names(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test)
     return ImportedConversion(
         id=ids.new_id(),
-        affiliate_id=one.affiliate.id,
-        external_event_id=one.identity,
+        affiliate_id=accepted_row.affiliate.id,
+        external_event_id=accepted_row.identity,
         amount_cents=row.amount_cents,
         currency=row.currency,
         commission_cents=row.commission_cents,
-        status=standing.status.value,
+        status=initial.status.value,
         type=row.type,
         payout_locked=not is_confirmed,
         customer_email=row.customer_email,
         customer_name=row.customer_name,
-        customer_avatar_url=avatars.of(row.customer_email),
+        customer_avatar_url=avatars.url_from_email(row.customer_email),
         processor_customer_id=row.processor_customer_id,
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
         email_normalized=customer.inbox,
-        self_referral=standing.is_self_referral,
-        needs_approval=standing.needs_approval,
+        self_referral=initial.is_self_referral,
+        needs_approval=initial.needs_approval,
         customer=customer,
     )
 
 
-def _standing(one: _Taken, *, is_confirmed: bool) -> InitialStanding:
+def _initial_state(accepted_row: _AcceptedRow, *, is_confirmed: bool) -> InitialState:
     """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
-    status = _status(is_paid=one.row.is_paid, is_confirmed=is_confirmed)
-    return self_referrals.standing(
-        buyer_email=one.row.customer_email,
-        affiliate_email=one.affiliate.email_normalized,
-        policy=one.affiliate.self_referrals if status == _PAYABLE else SelfReferralPolicy.Earn,
+    status = _status(is_paid=accepted_row.row.is_paid, is_confirmed=is_confirmed)
+    return self_referrals.initial_state(
+        buyer_email=accepted_row.row.customer_email,
+        affiliate_email=accepted_row.affiliate.email_normalized,
+        policy=accepted_row.affiliate.self_referrals if status == _PAYABLE else SelfReferralPolicy.Earn,
         status=status,
     )
 

@@ -16,7 +16,7 @@ from models.imports.imports import ListedImport
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     """An import before and after it was undone, and how many of its rows went and stayed."""
 
     before: ListedImport
@@ -50,16 +50,16 @@ def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
     if job is None:
         raise not_found("import", import_id)
     if job.kind == "Conversions":
-        held = undo.count_blocked(organization_id=organization_id, job_id=import_id)
+        blocking = undo.count_blocked(organization_id=organization_id, job_id=import_id)
         owed = undo.sum_owed(organization_id=organization_id, job_id=import_id)
         is_undone = job.status == imports.UNDONE
-        return UndoPreview(job, 0 if is_undone else job.imported, 0, owed, held)
-    there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
+        return UndoPreview(job, 0 if is_undone else job.imported, 0, owed, blocking)
+    total = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = len(undo.list_unused_affiliates(organization_id=organization_id, job_id=import_id))
-    return UndoPreview(job, unused, there - unused, (), dict.fromkeys(("refunded", "overridden", "paid"), 0))
+    return UndoPreview(job, unused, total - unused, (), dict.fromkeys(("refunded", "overridden", "paid"), 0))
 
 
-def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
+def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
     """Undo an import that stands and say what came of it.
 
     Conversions go all or none; the same rows can be imported again then. Affiliates who have a conversion, a click, a
@@ -77,28 +77,28 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
     if before.status != imports.COMPLETED:
         raise Refused(409, "import_already_undone", "This import has been undone already.")
     if before.kind == "Conversions":
-        _take_conversions_back(organization_id, import_id, now)
+        _remove_conversions(organization_id, import_id, now)
         removed, kept = before.imported, 0
     else:
-        removed, kept = _take_affiliates_back(organization_id, import_id, now)
+        removed, kept = _remove_affiliates(organization_id, import_id, now)
     imports.stage_undone(organization_id=organization_id, job_id=import_id, at=now)
     after = before._replace(status=imports.UNDONE, undone_at=now)
-    return Undone(before, after, removed=removed, kept=kept)
+    return UndoResult(before, after, removed=removed, kept=kept)
 
 
-def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
+def _remove_conversions(organization_id: UUID, import_id: UUID, now: datetime) -> None:
     advisory_locks.stage_shared_payout_run_lock(organization_id)
-    held = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
-    if held:
+    blocking = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
+    if blocking:
         message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
-        raise Refused(409, "import_not_undoable", message, reasons=held)
+        raise Refused(409, "import_not_undoable", message, reasons=blocking)
     undo.stage_removal(organization_id=organization_id, job_id=import_id, at=now)
 
 
-def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
+def _remove_affiliates(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
     advisory_locks.stage_all_people_lock(organization_id)
-    there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
+    total = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = undo.list_unused_affiliates(organization_id=organization_id, job_id=import_id)
     bulk_actions.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
     tracking_links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
-    return len(unused), there - len(unused)
+    return len(unused), total - len(unused)

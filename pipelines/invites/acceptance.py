@@ -17,9 +17,9 @@ from models.affiliates.affiliates import Affiliate
 from models.invites import InviteWithProgram
 from models.organization import organizations
 from models.programs import programs
-from pipelines.affiliates import joining
-from pipelines.invites import inviting
-from pipelines.invites.letter import Occasion
+from pipelines.affiliates import enrollment
+from pipelines.invites import invitations
+from pipelines.invites.invite_email import InviteContext
 
 _SLUG_UNAVAILABLE = "slug_unavailable"
 
@@ -43,7 +43,7 @@ class Acceptance:
 class OpenedInvite:
     """An invite with what it is about; `standing` once it is accepted."""
 
-    occasion: Occasion
+    occasion: InviteContext
     state: InviteState
     standing: Acceptance | None
 
@@ -61,7 +61,7 @@ def any_org_organization(token_hash: bytes) -> UUID:
     """Return whose invite a token opens. Raises Refused 404 not_found, alike for every token that opens none."""
     organization_id = invites.any_org_find_organization(token_hash)
     if organization_id is None:
-        raise unknown_invite()
+        raise unknown_invite_refusal()
     return organization_id
 
 
@@ -72,16 +72,16 @@ def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Opene
     """
     invite = invites.find_by_token(organization_id=organization_id, token_hash=token_hash)
     if invite is None:
-        raise unknown_invite()
-    state = _check_good(invite, now)
+        raise unknown_invite_refusal()
+    state = _check_valid(invite, now)
     organization = organizations.find(organization_id)
     program = programs.find(organization_id=organization_id, program_id=invite.program_id)
     assert organization is not None  # foreign keys hold both
     assert program is not None
     return OpenedInvite(
-        occasion=Occasion(organization=organization, program=program, invite=invite),
+        occasion=InviteContext(organization=organization, program=program, invite=invite),
         state=state,
-        standing=_standing(invite) if state == InviteState.Accepted else None,
+        standing=_find_outcome(invite) if state == InviteState.Accepted else None,
     )
 
 
@@ -93,21 +93,21 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
     """
     invite = invites.lock_by_token(organization_id=organization_id, token_hash=token_hash)
     if invite is None:
-        raise unknown_invite()
-    if _check_good(invite, now) == InviteState.Accepted:
-        return AcceptedInvite(invite=invite, standing=_standing(invite), before=None)
-    program = inviting.open_program(organization_id, invite.program_id)
-    affiliate_id, kept_slug = _joined(invite, program, now)
+        raise unknown_invite_refusal()
+    if _check_valid(invite, now) == InviteState.Accepted:
+        return AcceptedInvite(invite=invite, standing=_find_outcome(invite), before=None)
+    program = invitations.find_open_program(organization_id, invite.program_id)
+    affiliate_id, kept_slug = _enroll(invite, program, now)
     accepted = invites.accept(invite, affiliate_id=affiliate_id, kept_slug=kept_slug, now=now)
-    return AcceptedInvite(invite=accepted, standing=_standing(accepted), before=invite)
+    return AcceptedInvite(invite=accepted, standing=_find_outcome(accepted), before=invite)
 
 
-def unknown_invite() -> Refused:
+def unknown_invite_refusal() -> Refused:
     """Return the refusal for a token that opens nothing."""
     return Refused(404, "not_found", "There is no such invite.")
 
 
-def _check_good(invite: InviteWithProgram, now: datetime) -> InviteState:
+def _check_valid(invite: InviteWithProgram, now: datetime) -> InviteState:
     state = state_at(invite.state, expires_at=invite.expires_at, now=now)
     if state == InviteState.Expired:
         raise Refused(410, "invite_expired", "This invite has expired. Ask the brand to send it again.")
@@ -116,26 +116,26 @@ def _check_good(invite: InviteWithProgram, now: datetime) -> InviteState:
     return state
 
 
-def _joined(invite: InviteWithProgram, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
+def _enroll(invite: InviteWithProgram, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
     advisory_locks.stage_person_lock(organization_id=organization_id, email=invite.email)
-    known = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
-    if known is not None:
-        return known.id, _slug_of(known, invite)
-    kept_slug = _free(invite)
-    joined = joining.join(_columns(invite), alias=kept_slug, now=now)
-    return joined.affiliate.id, kept_slug
+    existing = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
+    if existing is not None:
+        return existing.id, _promised_slug(existing, invite)
+    kept_slug = _reserve_slug(invite)
+    enrolled = enrollment.join(_columns(invite), alias=kept_slug, now=now)
+    return enrolled.affiliate.id, kept_slug
 
 
-def _slug_of(known: Affiliate, invite: InviteWithProgram) -> str | None:
+def _promised_slug(affiliate: Affiliate, invite: InviteWithProgram) -> str | None:
     has_it = invite.slug is not None and invites.has_link(
-        organization_id=known.organization_id, affiliate_id=known.id, slug=invite.slug
+        organization_id=affiliate.organization_id, affiliate_id=affiliate.id, slug=invite.slug
     )
     return invite.slug if has_it else None
 
 
-def _free(invite: InviteWithProgram) -> str | None:
+def _reserve_slug(invite: InviteWithProgram) -> str | None:
     """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slugs.is_reserved(slug):
@@ -160,18 +160,18 @@ def _columns(invite: InviteWithProgram) -> dict[str, Any]:
     }
 
 
-def _standing(invite: InviteWithProgram) -> Acceptance:
+def _find_outcome(invite: InviteWithProgram) -> Acceptance:
     affiliate_id = invite.affiliate_id
     assert affiliate_id is not None  # the table holds that for an accepted one
-    found = invites.find_invited_affiliate(organization_id=invite.organization_id, affiliate_id=affiliate_id)
-    slug = invite.kept_slug or found.slug
-    held = tracking_links.list_of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
+    outcome = invites.find_invited_affiliate(organization_id=invite.organization_id, affiliate_id=affiliate_id)
+    slug = invite.kept_slug or outcome.slug
+    links = tracking_links.list_of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
     return Acceptance(
         affiliate_id=affiliate_id,
         program_id=invite.program_id,
-        status=found.status,
+        status=outcome.status,
         slug=slug,
         warning=_SLUG_UNAVAILABLE if was_promised else None,
-        link=next((link for link in held if link.slug == slug), None),
+        link=next((link for link in links if link.slug == slug), None),
     )

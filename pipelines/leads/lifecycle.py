@@ -19,10 +19,10 @@ from models import ids
 from models.conversions.conversions import Conversion
 from models.leads import networks, rows
 from models.leads.rows import LeadReferral, LeadRow
-from pipelines import earn, work
+from pipelines import earnings, work
 
 SOURCE = "lead"
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class LeadReceipt:
         return self.lead_id is not None
 
 
-def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
+def find_referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
     """Return an affiliate as one whom `record` credits, on the terms of the moment; None for one who is not there."""
     return rows.find_referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
 
@@ -85,7 +85,7 @@ def record(
         coupon_code=signup.coupon_code,
         affiliate_coupon_id=signup.affiliate_coupon_id,
     )
-    earn.write(conversion, now=now)
+    earnings.write(conversion, now=now)
     return LeadReceipt(lead.id)
 
 
@@ -97,14 +97,14 @@ def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, 
     rows.stage_convert(organization_id=organization_id, lead_id=lead_id, conversion_id=conversion_id, at=now)
 
 
-def follow_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
+def apply_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
     """Let a lead follow its own conversion: out when that is invalidated, back where it was when it is validated."""
     if not is_valid:
         rows.stage_invalidate(organization_id=organization_id, lead_id=lead_id)
         return
-    found = rows.lock_invalidated(organization_id=organization_id, lead_id=lead_id)
-    if found is not None:
-        state = leads.restored(is_converted=found.is_converted, expires_at=found.expires_at, now=now)
+    lead = rows.lock_invalidated(organization_id=organization_id, lead_id=lead_id)
+    if lead is not None:
+        state = leads.restored_state(is_converted=lead.is_converted, expires_at=lead.expires_at, now=now)
         rows.stage_restore(organization_id=organization_id, lead_id=lead_id, state=state.value)
 
 
@@ -113,8 +113,8 @@ def any_org_expire(*, now: datetime) -> None:
 
     Counts of networks that are over are dropped with them.
     """
-    ended = (rows.any_org_expire(now=now, limit=_AT_ONCE), networks.any_org_drop(now=now, limit=_AT_ONCE))
-    if _AT_ONCE in ended:
+    counts = (rows.any_org_expire(now=now, limit=_BATCH), networks.any_org_drop(now=now, limit=_BATCH))
+    if _BATCH in counts:
         work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
 
@@ -142,7 +142,7 @@ def _lead(organization_id: UUID, referral: LeadReferral, signup: NewLead, status
 def _conversion(
     lead: LeadRow, referral: LeadReferral, reward: Reward | None, status: ConversionStatus, now: datetime
 ) -> Conversion:
-    standing = self_referrals.standing(
+    initial = self_referrals.initial_state(
         buyer_email=lead.email,
         affiliate_email=referral.affiliate_email,
         policy=referral.self_referrals,
@@ -158,7 +158,7 @@ def _conversion(
         amount_cents=0,
         currency=reward.fee.currency if reward else referral.currency,
         commission_cents=reward.fee.cents if reward else 0,
-        status=standing.status.value,
+        status=initial.status.value,
         type=ConversionType.LeadReward.value,
         payability=leads.payability(is_paid=reward is not None, pays_leads=referral.pays_leads).value,
         attribution_method=lead.method,
@@ -172,7 +172,7 @@ def _conversion(
         sub_id=lead.sub_id,
         customer_name=lead.name,
         customer_email=lead.email,
-        customer_avatar_url=avatars.of(lead.email),
-        self_referral=standing.is_self_referral,
-        needs_approval=standing.needs_approval,
+        customer_avatar_url=avatars.url_from_email(lead.email),
+        self_referral=initial.is_self_referral,
+        needs_approval=initial.needs_approval,
     )

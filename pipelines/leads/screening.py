@@ -13,8 +13,8 @@ from domain.statuses import ConversionStatus
 from models.fraud import fraud_settings
 from models.leads import networks, paid_leads
 from models.leads.rows import LeadReferral
-from pipelines.fraud import cases
-from pipelines.fraud.cases import HeldLead
+from pipelines.fraud import fraud_events
+from pipelines.fraud.fraud_events import HeldLead
 from pipelines.leads.lifecycle import NewLead
 
 
@@ -64,8 +64,8 @@ def screen(*, organization_id: UUID, referral: LeadReferral, signup: NewLead, vi
         visitor_hash=bytes.fromhex(visit.visitor),
         since=signup.occurred_at - timedelta(days=visit.window_days),
     )
-    judged = Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
-    facts = PageLeadFacts(has_click=click is not None, network_leads=network_leads, click=judged)
+    click_verdict = Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
+    facts = PageLeadFacts(has_click=click is not None, network_leads=network_leads, click=click_verdict)
     verdict = fraud.score(facts)
     return Screening(verdict, fraud.decide(verdict.score, fraud_settings.read(organization_id).strictness))
 
@@ -91,4 +91,4 @@ def stage_event(
         action="held" if screening.decision == "hold" else "blocked",
         at=at,
     )
-    cases.record_held_lead(lead, organization_id=organization_id)
+    fraud_events.record_held_lead(lead, organization_id=organization_id)

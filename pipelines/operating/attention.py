@@ -7,10 +7,10 @@ from models.upkeep import attention
 from pipelines import fx_intake, schedule
 
 
-def any_org_waiting(*, now: datetime) -> dict[str, int]:
+def any_org_count(*, now: datetime) -> dict[str, int]:
     """Return how much of each thing waits, by its name. Budget: 3 statements."""
     return {
         **asdict(attention.any_org_count_waiting()),
-        "late_ticks": sum(line.is_late for line in schedule.lines()),
-        "stale_rates": sum(age.is_stale for age in fx_intake.any_org_ages(now=now)),
+        "late_ticks": sum(line.is_late for line in schedule.list_lines()),
+        "stale_rates": sum(age.is_stale for age in fx_intake.any_org_list_ages(now=now)),
     }

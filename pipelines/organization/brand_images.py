@@ -10,7 +10,7 @@ from models.organization.organizations import Organization
 MAX_BYTES = 1024 * 1024
 
 
-def keep(organization: Organization, kind: str, *, content: bytes, content_type: str, now: datetime) -> Organization:
+def store(organization: Organization, kind: str, *, content: bytes, content_type: str, now: datetime) -> Organization:
     """Make an image that was checked the locked organization's logo or favicon (`kind`), in place of the former.
 
     Returns the organization as it is now.
@@ -26,21 +26,21 @@ def keep(organization: Organization, kind: str, *, content: bytes, content_type:
             "created_at": now,
         }
     )
-    return _pointed(organization, kind, file_id)
+    return _set_file(organization, kind, file_id)
 
 
-def drop(organization: Organization, kind: str) -> Organization | None:
+def remove(organization: Organization, kind: str) -> Organization | None:
     """Take the locked organization's logo or favicon away and return it as it is now; None when it has none."""
-    return _pointed(organization, kind, None) if _former(organization, kind) else None
+    return _set_file(organization, kind, None) if _current_file(organization, kind) else None
 
 
-def _pointed(organization: Organization, kind: str, file_id: UUID | None) -> Organization:
+def _set_file(organization: Organization, kind: str, file_id: UUID | None) -> Organization:
     changed = organizations.change(organization, {f"{kind}_file_id": file_id})
-    former = _former(organization, kind)
-    if former is not None:
-        stored_files.stage_delete(organization_id=organization.id, file_id=former)
+    former_id = _current_file(organization, kind)
+    if former_id is not None:
+        stored_files.stage_delete(organization_id=organization.id, file_id=former_id)
     return changed
 
 
-def _former(organization: Organization, kind: str) -> UUID | None:
+def _current_file(organization: Organization, kind: str) -> UUID | None:
     return organization.logo_file_id if kind == "logo" else organization.favicon_file_id

@@ -34,34 +34,34 @@ class PlanUse:
     team_seats: LimitUse
 
 
-def affiliates_left(organization: Organization, *, now: datetime) -> int | None:
+def count_affiliates_left(organization: Organization, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None means no limit.
 
     A caller who adds one because of the answer takes `stage_affiliate_capacity_lock` first, so that two who
     ask for the last place at once are told one after the other.
     """
-    most = _most_affiliates(organization, now)
-    return None if most is None else max(most - organizations.count_affiliates(organization.id), 0)
+    max_affiliates = _max_affiliates(organization, now)
+    return None if max_affiliates is None else max(max_affiliates - organizations.count_affiliates(organization.id), 0)
 
 
-def shares(organization: Organization, now: datetime) -> PlanUse:
+def find_usage(organization: Organization, now: datetime) -> PlanUse:
     """Return what an organization uses of its plan."""
-    limits = plans.LIMITS[tier(organization, now)]
+    limits = plans.LIMITS[effective_tier(organization, now)]
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     used = organizations.count_usage(organization_id=organization.id, paid_since=month)
     return PlanUse(
-        affiliates=LimitUse(used.affiliates, _most_affiliates(organization, now)),
+        affiliates=LimitUse(used.affiliates, _max_affiliates(organization, now)),
         campaigns=LimitUse(used.campaigns, limits.campaigns),
         partner_payouts_this_month_cents=LimitUse(
-            _at_home(used.paid_cents, organization.home_currency), limits.partner_payouts_cents
+            _to_home_cents(used.paid_cents, organization.home_currency), limits.partner_payouts_cents
         ),
         team_seats=LimitUse(used.team_seats, limits.team_seats),
     )
 
 
-def tier(organization: Organization, now: datetime) -> Tier:
+def effective_tier(organization: Organization, now: datetime) -> Tier:
     """Return the tier that counts now."""
-    return plans.counting_tier(
+    return plans.effective_tier(
         plan_tier=Tier(organization.plan_tier),
         subscription_status=SubscriptionStatus(organization.subscription_status),
         trial_ends_at=organization.trial_ends_at,
@@ -69,21 +69,23 @@ def tier(organization: Organization, now: datetime) -> Tier:
     )
 
 
-def _most_affiliates(organization: Organization, now: datetime) -> int | None:
+def _max_affiliates(organization: Organization, now: datetime) -> int | None:
     if organization.affiliate_limit is not None:
         return organization.affiliate_limit
-    return plans.LIMITS[tier(organization, now)].affiliates
+    return plans.LIMITS[effective_tier(organization, now)].affiliates
 
 
-def _at_home(paid_cents: Mapping[str, int], home: str) -> int:
+def _to_home_cents(paid_cents: Mapping[str, int], home: str) -> int:
     # Money that no stored rate can value is left out of the figure, as everywhere.
     converted = [
-        fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=_rates(currency, home))
+        fx.to_currency(
+            amount_cents=cents, from_currency=currency, to_currency=home, per_usd=_find_rates(currency, home)
+        )
         for currency, cents in paid_cents.items()
     ]
     return sum(cents for cents in converted if cents is not None)
 
 
-def _rates(*currencies: str) -> dict[str, Decimal]:
-    found = {currency: fx_rates.find_newest(currency) for currency in currencies if currency != "USD"}
-    return {currency: rate for currency, rate in found.items() if rate is not None}
+def _find_rates(*currencies: str) -> dict[str, Decimal]:
+    rates = {currency: fx_rates.find_newest(currency) for currency in currencies if currency != "USD"}
+    return {currency: rate for currency, rate in rates.items() if rate is not None}

@@ -22,13 +22,13 @@ Setter = Callable[[str, datetime], Columns]
 
 _TRIAL = timedelta(days=14)
 
-_LONGEST_GRACE_DAYS = 90
-_MOST_AFFILIATES = 10**9
-_LONGEST_LABEL = 63
-_HIGHEST_SCORE = 100
-_MOST_LEADS_PER_DAY = 1_000_000
-_LONGEST_HOLD_DAYS = 365
-_MOST_REFERRERS = 1000
+_MAX_GRACE_DAYS = 90
+_MAX_AFFILIATES = 10**9
+_MAX_LABEL = 63
+_MAX_SCORE = 100
+_MAX_LEADS_PER_DAY = 1_000_000
+_MAX_HOLD_DAYS = 365
+_MAX_REFERRERS = 1000
 _FUNDING_SOURCE = re.compile(r"cus_[A-Za-z0-9]{1,64}/(pm|card|ba|src)_[A-Za-z0-9]{1,64}")
 _PIXEL_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
@@ -47,7 +47,7 @@ def read(assignments: Mapping[str, str], *, now: datetime) -> Columns:
 
 def subscription(status: str, now: datetime) -> Columns:
     """Return the columns of a subscription's status; a trial begins now."""
-    chosen = _one_of(status, list(plans.SubscriptionStatus))
+    chosen = _check_choice(status, list(plans.SubscriptionStatus))
     is_trial = chosen == plans.SubscriptionStatus.Trialing
     return {"subscription_status": chosen, "trial_ends_at": now + _TRIAL if is_trial else None}
 
@@ -62,139 +62,141 @@ def currency(value: str) -> str:
 
 def _gateways(value: str, now: datetime) -> Columns:
     names = [name.strip() for name in value.split(",") if name.strip()]
-    return {"gateways": [_one_of(name, list(Gateway)) for name in names]}
+    return {"gateways": [_check_choice(name, list(Gateway)) for name in names]}
 
 
 def _trial_ends(value: str, now: datetime) -> Columns:
     try:
-        moment = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except ValueError as error:
-        raise _bad(value, "is no ISO 8601 moment") from error
-    if moment.tzinfo is None:
-        raise _bad(value, "says no time zone; add Z")
-    return {"trial_ends_at": moment}
+        raise _bad_value(value, "is no ISO 8601 moment") from error
+    if time.tzinfo is None:
+        raise _bad_value(value, "says no time zone; add Z")
+    return {"trial_ends_at": time}
 
 
 def _affiliate_limit(value: str, now: datetime) -> Columns:
-    limit = _or_none(value)
-    if limit is not None and not _is_whole(limit, 0, _MOST_AFFILIATES):
-        raise _bad(value, "is neither a number of affiliates nor none")
+    limit = _none_if_empty(value)
+    if limit is not None and not _is_integer(limit, 0, _MAX_AFFILIATES):
+        raise _bad_value(value, "is neither a number of affiliates nor none")
     return {"affiliate_limit": None if limit is None else int(limit)}
 
 
 def _subdomain(value: str, now: datetime) -> Columns:
-    if not slugs.is_valid_strict(value) or len(value) > _LONGEST_LABEL or value in slugs.RESERVED:
-        raise _bad(value, "is no subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved")
+    if not slugs.is_valid_strict(value) or len(value) > _MAX_LABEL or value in slugs.RESERVED:
+        raise _bad_value(value, "is no subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved")
     return {"subdomain": value}
 
 
 def _tracking_domain(value: str, now: datetime) -> Columns:
-    return {**_host("tracking_domain", "go.example.com")(value, now), "tracking_domain_verified": False}
+    return {**_host_setter("tracking_domain", "go.example.com")(value, now), "tracking_domain_verified": False}
 
 
 def _banned_referrers(value: str, now: datetime) -> Columns:
     hosts = sorted({host.strip().lower() for host in value.split(",") if host.strip()})
     for host in hosts:
         if not host_names.is_host_name(host):
-            raise _bad(host, "is no host name, such as coupons.example.com")
-    if len(hosts) > _MOST_REFERRERS:
-        raise Refused(400, "bad_value", f"There are {len(hosts)} host names; {_MOST_REFERRERS} can be banned.")
+            raise _bad_value(host, "is no host name, such as coupons.example.com")
+    if len(hosts) > _MAX_REFERRERS:
+        raise Refused(400, "bad_value", f"There are {len(hosts)} host names; {_MAX_REFERRERS} can be banned.")
     return {"banned_referrers": hosts}
 
 
 def _pixel_public_key(value: str, now: datetime) -> Columns:
-    key = _or_none(value)
+    key = _none_if_empty(value)
     if key is not None and not _PIXEL_KEY.fullmatch(key):
-        raise _bad(value, "is neither 8 to 64 of A-Z, a-z, 0-9, _ and -, nor none")
+        raise _bad_value(value, "is neither 8 to 64 of A-Z, a-z, 0-9, _ and -, nor none")
     return {"pixel_public_key": key}
 
 
 def _funding_source(value: str, now: datetime) -> Columns:
-    source = _or_none(value)
+    source = _none_if_empty(value)
     if source is not None and not _FUNDING_SOURCE.fullmatch(source):
-        raise _bad(value, "is neither CUSTOMER/PAYMENT_METHOD of the processor, such as cus_N1k2/pm_1QxYz, nor none")
+        raise _bad_value(
+            value, "is neither CUSTOMER/PAYMENT_METHOD of the processor, such as cus_N1k2/pm_1QxYz, nor none"
+        )
     return {"deal_funding_source": source}
 
 
 def _payout_hold(value: str, now: datetime) -> Columns:
-    days = {"on": str(gates.HOLDING.days), "off": "0"}.get(value, value)
-    if not _is_whole(days, 0, _LONGEST_HOLD_DAYS):
-        raise _bad(value, f"is neither on, off nor a number of days to {_LONGEST_HOLD_DAYS}")
+    days = {"on": str(gates.HOLD_PERIOD.days), "off": "0"}.get(value, value)
+    if not _is_integer(days, 0, _MAX_HOLD_DAYS):
+        raise _bad_value(value, f"is neither on, off nor a number of days to {_MAX_HOLD_DAYS}")
     return {"payout_hold_days": int(days)}
 
 
-def _whole(column: str, what: str, least: int, most: int) -> Setter:
+def _integer_setter(column: str, what: str, least: int, most: int) -> Setter:
     def read(value: str, now: datetime) -> Columns:
-        if not _is_whole(value, least, most):
-            raise _bad(value, f"is no {what} from {least} to {most}")
+        if not _is_integer(value, least, most):
+            raise _bad_value(value, f"is no {what} from {least} to {most}")
         return {column: int(value)}
 
     return read
 
 
-def _choice(column: str, allowed: list[str]) -> Setter:
-    return lambda value, now: {column: _one_of(value, allowed)}
+def _choice_setter(column: str, allowed: list[str]) -> Setter:
+    return lambda value, now: {column: _check_choice(value, allowed)}
 
 
-def _choice_or_none(column: str, allowed: list[str]) -> Setter:
-    return lambda value, now: {column: (chosen := _or_none(value)) and _one_of(chosen, allowed)}
+def _optional_choice_setter(column: str, allowed: list[str]) -> Setter:
+    return lambda value, now: {column: (chosen := _none_if_empty(value)) and _check_choice(chosen, allowed)}
 
 
-def _meaning(column: str, meanings: Mapping[str, object]) -> Setter:
-    return lambda value, now: {column: meanings[_one_of(value, list(meanings))]}
+def _mapping_setter(column: str, meanings: Mapping[str, object]) -> Setter:
+    return lambda value, now: {column: meanings[_check_choice(value, list(meanings))]}
 
 
-def _switch(column: str) -> Setter:
-    return _meaning(column, {"on": True, "off": False})
+def _switch_setter(column: str) -> Setter:
+    return _mapping_setter(column, {"on": True, "off": False})
 
 
-def _host(column: str, example: str) -> Setter:
+def _host_setter(column: str, example: str) -> Setter:
     def read(value: str, now: datetime) -> Columns:
-        host = _or_none(value)
+        host = _none_if_empty(value)
         if host is not None and not host_names.is_host_name(host):
-            raise _bad(value, f"is neither a host name, such as {example}, nor none")
+            raise _bad_value(value, f"is neither a host name, such as {example}, nor none")
         return {column: host}
 
     return read
 
 
 # One more than the highest score is a threshold that none reaches.
-_THRESHOLD = ("threshold", 1, _HIGHEST_SCORE + 1)
+_THRESHOLD = ("threshold", 1, _MAX_SCORE + 1)
 
 _SETTERS: Mapping[str, Setter] = {
-    "plan": _choice("plan_tier", list(plans.Tier)),
+    "plan": _choice_setter("plan_tier", list(plans.Tier)),
     "status": subscription,
     "gateways": _gateways,
-    "payoutGraceDays": _whole("payout_grace_days", "number of days", 0, _LONGEST_GRACE_DAYS),
+    "payoutGraceDays": _integer_setter("payout_grace_days", "number of days", 0, _MAX_GRACE_DAYS),
     "trialEndsAt": _trial_ends,
     "currency": lambda value, now: {"home_currency": currency(value), "home_currency_changed_at": now},
     "affiliateLimit": _affiliate_limit,
     "subdomain": _subdomain,
-    "portalHost": _host("portal_host", "partners.example.com"),
-    "billingProvider": lambda value, now: {"billing_provider": _or_none(value)},
-    "billingInterval": _choice_or_none("billing_interval", ["Month", "Year"]),
-    "fraudStrictness": _choice("fraud_strictness", list(Strictness)),
-    "fraudScore": _whole("fraud_score", "score", 0, _HIGHEST_SCORE),
+    "portalHost": _host_setter("portal_host", "partners.example.com"),
+    "billingProvider": lambda value, now: {"billing_provider": _none_if_empty(value)},
+    "billingInterval": _optional_choice_setter("billing_interval", ["Month", "Year"]),
+    "fraudStrictness": _choice_setter("fraud_strictness", list(Strictness)),
+    "fraudScore": _integer_setter("fraud_score", "score", 0, _MAX_SCORE),
     "bannedReferrers": _banned_referrers,
-    "leadsPerDay": _whole("leads_per_day", "number of leads", 1, _MOST_LEADS_PER_DAY),
-    "leadPreview": _switch("lead_preview"),
+    "leadsPerDay": _integer_setter("leads_per_day", "number of leads", 1, _MAX_LEADS_PER_DAY),
+    "leadPreview": _switch_setter("lead_preview"),
     "pixelPublicKey": _pixel_public_key,
-    "commissionBasis": _choice("commission_basis", list(CommissionBasis)),
-    "selfReferrals": _choice("self_referrals", list(SelfReferralPolicy)),
-    "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox_rail.MODES)),
-    "verified": _meaning("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
-    "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),
-    "identityThreshold": _whole("identity_threshold", *_THRESHOLD),
-    "highRiskThreshold": _whole("high_risk_threshold", *_THRESHOLD),
+    "commissionBasis": _choice_setter("commission_basis", list(CommissionBasis)),
+    "selfReferrals": _choice_setter("self_referrals", list(SelfReferralPolicy)),
+    "sandboxRail": _optional_choice_setter("sandbox_rail", list(sandbox_rail.MODES)),
+    "verified": _mapping_setter("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
+    "identityRequired": _mapping_setter("identity_required", {"on": True, "off": False, "auto": None}),
+    "identityThreshold": _integer_setter("identity_threshold", *_THRESHOLD),
+    "highRiskThreshold": _integer_setter("high_risk_threshold", *_THRESHOLD),
     "dealFundingSource": _funding_source,
-    "fundingMode": _choice("funding_mode", ["debit", "balance"]),
-    "bankBalanceCents": _whole("bank_balance_cents", "number of US cents", 0, MAX_AMOUNT_CENTS),
-    "fundingFrozen": _switch("funding_frozen"),
-    "needsReview": _switch("payouts_need_review"),
+    "fundingMode": _choice_setter("funding_mode", ["debit", "balance"]),
+    "bankBalanceCents": _integer_setter("bank_balance_cents", "number of US cents", 0, MAX_AMOUNT_CENTS),
+    "fundingFrozen": _switch_setter("funding_frozen"),
+    "needsReview": _switch_setter("payouts_need_review"),
     "payoutHold": _payout_hold,
-    "taxFormRequired": _switch("tax_form_required"),
+    "taxFormRequired": _switch_setter("tax_form_required"),
     "trackingDomain": _tracking_domain,
-    "trackingDomainVerified": _switch("tracking_domain_verified"),
+    "trackingDomainVerified": _switch_setter("tracking_domain_verified"),
 }
 
 #: The settings that `read` takes.
@@ -216,16 +218,16 @@ _WORDS: Mapping[str, Mapping[object, str]] = {
 }
 
 
-def shown(organization: Organization) -> dict[str, str]:
+def to_text(organization: Organization) -> dict[str, str]:
     """Return every setting of an organization as `read` takes it."""
-    return {name: _as_text(name, getattr(organization, _column(name))) for name in _SETTERS}
+    return {name: _text_from_value(name, getattr(organization, _column(name))) for name in _SETTERS}
 
 
 def _column(name: str) -> str:
     return _COLUMNS.get(name) or re.sub(r"(?=[A-Z])", "_", name).lower()
 
 
-def _as_text(name: str, value: object) -> str:
+def _text_from_value(name: str, value: object) -> str:
     words = _WORDS.get(name, {})
     if value in words:
         return words[value]
@@ -238,19 +240,19 @@ def _as_text(name: str, value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _is_whole(value: str, least: int, most: int) -> bool:
+def _is_integer(value: str, least: int, most: int) -> bool:
     return value.isascii() and value.isdigit() and least <= int(value) <= most
 
 
-def _or_none(value: str) -> str | None:
+def _none_if_empty(value: str) -> str | None:
     return None if value in ("", "none") else value
 
 
-def _one_of(value: str, allowed: list[str]) -> str:
+def _check_choice(value: str, allowed: list[str]) -> str:
     if value not in allowed:
-        raise _bad(value, f"must be one of: {', '.join(allowed)}")
+        raise _bad_value(value, f"must be one of: {', '.join(allowed)}")
     return str(value)
 
 
-def _bad(value: str, why: str) -> Refused:
+def _bad_value(value: str, why: str) -> Refused:
     return Refused(400, "bad_value", f"{value!r} {why}.")

@@ -21,7 +21,7 @@ from pipelines.conversions import renewal
 SUBDOMAIN_CHANGES_MAX = 3
 
 
-def change(organization: Organization, wanted: Mapping[str, object], *, now: datetime) -> Organization:
+def change(organization: Organization, body: Mapping[str, object], *, now: datetime) -> Organization:
     """Change the profile. `wanted` is `schemas.organization.organization.ProfileChanges` loaded.
 
     A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency
@@ -29,20 +29,20 @@ def change(organization: Organization, wanted: Mapping[str, object], *, now: dat
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """
-    if "min_payout_cents" in wanted:
-        is_set = wanted["min_payout_cents"] is not None
-        wanted = {**wanted, "min_payout_currency": organization.home_currency if is_set else None}
-    changes = {column: value for column, value in wanted.items() if getattr(organization, column) != value}
+    if "min_payout_cents" in body:
+        is_set = body["min_payout_cents"] is not None
+        body = {**body, "min_payout_currency": organization.home_currency if is_set else None}
+    changes = {column: value for column, value in body.items() if getattr(organization, column) != value}
     _check_grace_days(organization, changes)
     if "subdomain" in changes:
-        changes |= _moved(organization, str(changes["subdomain"]))
+        changes |= _change_subdomain(organization, str(changes["subdomain"]))
     if "automatic_payout_cadence" in changes:
         timezone = str(changes.get("timezone", organization.timezone))
         name = changes["automatic_payout_cadence"]
-        changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
+        changes["automatic_payout_since"] = cadence.start_day(name, timezone=timezone, now=now)
     changed = organizations.change(organization, changes)
     if "payout_grace_days" in changes:
-        renewal.renew(organization.id)
+        renewal.renew_holds(organization.id)
     return changed
 
 
@@ -61,12 +61,12 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> O
     return organizations.change(organization, {"home_currency": currency, "home_currency_changed_at": now})
 
 
-def set_attribution_params(organization: Organization, sent: str | None) -> Organization:
+def set_attribution_params(organization: Organization, params: str | None) -> Organization:
     """Set the custom attribution parameters.
 
     Raises Refused: what `attribution_params.settle` raises.
     """
-    custom = attribution_params.settle(sent)
+    custom = attribution_params.normalize(params)
     if custom == organization.attribution_params:
         return organization
     return organizations.change(organization, {"attribution_params": custom})
@@ -83,7 +83,7 @@ def _check_grace_days(organization: Organization, changes: Mapping[str, object])
         )
 
 
-def _moved(organization: Organization, subdomain: str) -> dict[str, object]:
+def _change_subdomain(organization: Organization, subdomain: str) -> dict[str, object]:
     if subdomain in slugs.RESERVED:
         raise Refused(400, "slug_reserved", f"{subdomain} is kept for the service.", field="subdomain")
     if organization.subdomain_change_count >= SUBDOMAIN_CHANGES_MAX:

@@ -62,7 +62,7 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
     if not organizations.update_unless_taken(organization_id, changes):
         raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
     if "payout_grace_days" in changes:
-        renewal.renew(organization_id)
+        renewal.renew_holds(organization_id)
     return changes
 
 

@@ -1,6 +1,6 @@
-"""Payout accounts: named by the affiliate for everywhere, or by an operator for one organization.
+"""Payout accounts: set by the affiliate for all organizations, or by an operator for one organization.
 
-A payout keeps the account that it was run with; a change counts for the next run and for a retry.
+A payout keeps the account that its run used; a change applies to the next run and to a retry.
 Source: core spec, "Payout" (method).
 """
 
@@ -10,105 +10,105 @@ from uuid import UUID
 
 import settings
 from domain.payouts import destinations
-from domain.payouts.destinations import AccountSource, PayoutAccount, masked
+from domain.payouts.destinations import AccountSource, PayoutAccount, mask
 from domain.refused import not_found
 from models.payouts import accounts
 from models.payouts.accounts import OwnAccount
 from pipelines import mail
 
 
-def of_person(account_id: UUID) -> OwnAccount:
-    """Return what a person says themselves."""
+def find_own(account_id: UUID) -> OwnAccount:
+    """Return the account that a person set themselves."""
     return accounts.find(account_id)
 
 
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """What became of a person's account. `concerned` are the affiliates (organization, id) that they are."""
+    """The result of setting a person's account. `affiliates` are the affiliates (organization, id) that they are."""
 
     before: PayoutAccount | None
     now: OwnAccount
-    concerned: list[tuple[UUID, UUID]]
+    affiliates: list[tuple[UUID, UUID]]
 
 
-def any_org_say(*, account_id: UUID, wanted: PayoutAccount | None, now: datetime) -> AccountChange:
-    """Let a person say where they want to be paid; None takes it back. What is so already concerns nobody."""
-    known = accounts.lock(account_id)
-    if known.account == wanted:
-        return AccountChange(wanted, known, [])
-    accounts.stage_own(account_id, wanted, at=now)
-    concerned = accounts.any_org_list_affiliates(account_id)
-    return AccountChange(known.account, OwnAccount(wanted, now if wanted else None), concerned)
+def any_org_set_own(*, account_id: UUID, account: PayoutAccount | None, now: datetime) -> AccountChange:
+    """Set where a person wants to be paid; None removes it. An unchanged account affects no affiliate."""
+    current = accounts.lock(account_id)
+    if current.account == account:
+        return AccountChange(account, current, [])
+    accounts.stage_own(account_id, account, at=now)
+    affiliates = accounts.any_org_list_affiliates(account_id)
+    return AccountChange(current.account, OwnAccount(account, now if account else None), affiliates)
 
 
-def tell_person(change: AccountChange, *, email: str, now: datetime) -> None:
-    """Stage the letter to a person whose account has just changed, so that they learn of a change that is not theirs.
+def email_person(change: AccountChange, *, email: str, now: datetime) -> None:
+    """Stage an email to a person whose account has just changed, so that they notice a change by someone else.
 
-    One letter, in the name of an organization that they are an affiliate of; who is nobody's affiliate gets none.
+    One email, in the name of an organization that they are an affiliate of; none for a person who is no affiliate.
     """
-    if not change.concerned:
+    if not change.affiliates:
         return
     account = change.now.account
-    said = f"{account.method}, {masked(account.destination)}" if account else "nowhere: it was taken back"
+    destination = f"{account.method}, {mask(account.destination)}" if account else "none: it was removed"
     text = (
-        f"Where you are paid was changed at {now:%Y-%m-%d %H:%M} UTC. Now it is {said}.\n\nIt holds for every brand,"
-        " from the next payout on.\n\nIf it was not you, sign in, set it right, and sign out everywhere:"
-        f"\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n"
+        f"Your payout account was changed at {now:%Y-%m-%d %H:%M} UTC. The new account is {destination}.\n\nIt applies"
+        " to every brand, from the next payout on.\n\nIf you did not change it, sign in, correct it, and sign out"
+        f" everywhere:\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n"
     )
-    organization_id, _ = change.concerned[-1]
-    subject = "Where you are paid was changed"
+    organization_id, _ = change.affiliates[-1]
+    subject = "Your payout account was changed"
     mail.send(
         organization_id=organization_id, to=email, subject=subject, text=text, kind="payout_account.changed", at=now
     )
 
 
 @dataclass(frozen=True, slots=True)
-class InForce:
-    """Where an affiliate is paid and who says so; both None: nowhere yet."""
+class EffectiveAccount:
+    """Where an affiliate is paid and who set it; both None: no account yet."""
 
     organization_id: UUID
     account: PayoutAccount | None
     source: AccountSource | None
 
 
-def any_org_in_force(affiliate_id: UUID) -> InForce:
+def any_org_find_effective(affiliate_id: UUID) -> EffectiveAccount:
     """Return where an affiliate is paid. Raises Refused 404 not_found."""
-    return _in_force(_named(affiliate_id))
+    return _effective_account(_lock_accounts(affiliate_id))
 
 
-def is_said(*, organization_id: UUID, affiliate_id: UUID) -> bool:
-    """Say whether it is known where an affiliate is paid. Budget: 1 statement."""
-    named = accounts.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
-    return named is not None and _in_force(named).account is not None
+def has_account(*, organization_id: UUID, affiliate_id: UUID) -> bool:
+    """Return whether an affiliate has a payout account. Budget: 1 statement."""
+    row = accounts.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
+    return row is not None and _effective_account(row).account is not None
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorsChange:
-    """What an operator's word changed: what they had said before, and what counts now, which may be another's."""
+class OperatorAccountChange:
+    """The account that an operator had set before, and the account that counts now: maybe the affiliate's own."""
 
     before: PayoutAccount | None
-    now: InForce
+    now: EffectiveAccount
 
 
-def any_org_decide(*, affiliate_id: UUID, wanted: PayoutAccount | None) -> OperatorsChange:
-    """Let an operator say where an affiliate is paid who says nothing themselves; None takes it back.
+def any_org_set_for_affiliate(*, affiliate_id: UUID, account: PayoutAccount | None) -> OperatorAccountChange:
+    """Set where an affiliate without an own account is paid, for an operator; None removes it.
 
     Raises Refused 404 not_found.
     """
-    known = _named(affiliate_id)
-    accounts.stage_operators(organization_id=known.organization_id, affiliate_id=affiliate_id, account=wanted)
-    changed = accounts.AffiliateAccounts(known.organization_id, known.own, wanted, known.wallet_email)
-    return OperatorsChange(known.operators, _in_force(changed))
+    before = _lock_accounts(affiliate_id)
+    accounts.stage_operators(organization_id=before.organization_id, affiliate_id=affiliate_id, account=account)
+    after = accounts.AffiliateAccounts(before.organization_id, before.own, account, before.wallet_email)
+    return OperatorAccountChange(before.operators, _effective_account(after))
 
 
-def _named(affiliate_id: UUID) -> accounts.AffiliateAccounts:
-    found = accounts.any_org_lock_of_affiliate(affiliate_id)
-    if found is None:
+def _lock_accounts(affiliate_id: UUID) -> accounts.AffiliateAccounts:
+    row = accounts.any_org_lock_of_affiliate(affiliate_id)
+    if row is None:
         raise not_found("affiliate", affiliate_id)
-    return found
+    return row
 
 
-def _in_force(named: accounts.AffiliateAccounts) -> InForce:
-    found = destinations.in_force(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
-    account, source = found or (None, None)
-    return InForce(named.organization_id, account, source)
+def _effective_account(row: accounts.AffiliateAccounts) -> EffectiveAccount:
+    effective = destinations.effective_account(own=row.own, operators=row.operators, wallet_email=row.wallet_email)
+    account, source = effective or (None, None)
+    return EffectiveAccount(row.organization_id, account, source)

@@ -16,7 +16,7 @@ from models.payouts import payouts
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedRules:
-    """What holds until an organization is verified. US cents; what remains is None where nothing limits it."""
+    """The limits of an organization until it is verified, in US cents; `cap_remaining_cents` None: no limit."""
 
     holding_days: int
     window_days: int
@@ -27,8 +27,8 @@ class UnverifiedRules:
 
 @dataclass(frozen=True, slots=True)
 class Funding:
-    """Where an organization stands. The balance is None unless payouts are paid from one; reason and message are None
-    while a run could pass. No operation manages funding, so nobody can manage it and there are no instructions.
+    """The funding status of an organization. The balance is None unless payouts are paid from one; reason and message
+    are None while a run could pass. No operation manages funding, so it cannot be managed and has no instructions.
     """
 
     mode: str
@@ -44,36 +44,36 @@ class Funding:
     bank_transfer_instructions: str | None = None
 
 
-def status(*, organization_id: UUID, now: datetime) -> Funding:
-    """Return how the organization stands. Budget: 3 round trips."""
+def find_funding(*, organization_id: UUID, now: datetime) -> Funding:
+    """Return the funding status of an organization. Budget: 3 round trips."""
     organization = organizations.find(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
-    found = standing(organization, now=now)
-    refusal = gates.standing_refusal(found)
-    is_from_balance = found.funding_mode == "balance"
+    facts = read_gate_facts(organization, now=now)
+    refusal = gates.find_closed_gate(facts)
+    is_from_balance = facts.funding_mode == "balance"
     return Funding(
-        mode=found.funding_mode,
+        mode=facts.funding_mode,
         bank_transfer_balance_cents=organization.bank_balance_cents if is_from_balance else None,
-        verification_state=found.verification_state,
+        verification_state=facts.verification_state,
         payouts_allowed=refusal is None,
         payouts_blocked_reason=refusal and refusal[0],
         payouts_blocked_message=refusal and refusal[1],
-        verification_required=found.is_high_risk,
-        identity_required=found.is_identity_required,
+        verification_required=facts.is_high_risk,
+        identity_required=facts.is_identity_required,
         unverified_rules=UnverifiedRules(
-            holding_days=gates.HOLDING.days,
+            holding_days=gates.HOLD_PERIOD.days,
             window_days=gates.WINDOW.days,
             cap_cents=gates.CAP_CENTS,
-            cap_used_cents=found.cap_used_cents,
-            cap_remaining_cents=found.cap_remaining_cents,
+            cap_used_cents=facts.cap_used_cents,
+            cap_remaining_cents=facts.cap_remaining_cents,
         ),
     )
 
 
-def standing(organization: Organization, *, now: datetime) -> gates.PayoutStanding:
-    """Return the organization as the gates see it."""
-    return gates.PayoutStanding(
+def read_gate_facts(organization: Organization, *, now: datetime) -> gates.PayoutFacts:
+    """Return the facts about an organization that the gates check."""
+    return gates.PayoutFacts(
         plan_tier=organization.plan_tier,
         subscription_status=organization.subscription_status,
         verification_state=organization.verification_state,

@@ -1,13 +1,16 @@
-"""Automatic payouts: a cadence proposes what an Owner confirms; where an Owner said so, it confirms by itself.
+"""Automatic payouts: a cadence proposes a run that an Owner confirms, or confirms it where an Owner allowed that.
 
-Proposing claims nothing: it tells what was due at that moment. What is confirmed, by whomever, is an ordinary run with
-every gate. Source: core spec, "Organization profile" (automatic payouts).
+A proposal claims nothing: it states what was due at its time. A confirmed one is an ordinary run with every gate.
+Source: core spec, "Organization profile" (automatic payouts).
 """
 
 from datetime import date, datetime
+from decimal import Decimal
 from uuid import UUID
 
+import settings
 from domain import jobs
+from domain.money import currencies
 from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
@@ -18,62 +21,62 @@ from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
 from models.payouts.proposals import PayoutCadence, Proposal
-from pipelines import work
-from pipelines.payouts import due, letters, run
-from pipelines.payouts.due import PayoutPreview
+from pipelines import mail, work
+from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
+from pipelines.payouts.run_plan import PayoutPreview
 
 
-def any_org_look(*, now: datetime) -> int:
-    """Stage a job for every organization whose cadence has come round; returns how many."""
-    came_round = [one for one in proposals.any_org_list_with_cadence() if _due_on(one, now) is not None]
-    for one in came_round:
-        work.enqueue(jobs.PAYOUT_PROPOSE, organization_id=one.organization_id)
-    return len(came_round)
+def any_org_enqueue_due(*, now: datetime) -> int:
+    """Stage a job for every organization whose cadence is due; return how many."""
+    due_cadences = [row for row in proposals.any_org_list_with_cadence() if _due_on(row, now) is not None]
+    for row in due_cadences:
+        work.enqueue(jobs.PAYOUT_PROPOSE, organization_id=row.organization_id)
+    return len(due_cadences)
 
 
-def make(*, organization_id: UUID, now: datetime) -> None:
-    """Write down what is due if the cadence has come round, and tell the Owners; once, no matter who asks how often.
+def propose(*, organization_id: UUID, now: datetime) -> None:
+    """Create a proposal if the cadence is due, and email the Owners; once per period, however often it is called.
 
-    What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
+    Amounts that an earlier period left open are in the new proposal. No email is sent when nothing is due.
     """
     advisory_locks.take_payout_run_lock(organization_id)
     organization = organizations.lock(organization_id)
-    found = proposals.find_cadence(organization_id)
-    due_on = _due_on(found, now) if found else None
+    row = proposals.find_cadence(organization_id)
+    due_on = _due_on(row, now) if row else None
     if organization is None or due_on is None:
         return
-    preview = due.preview(organization_id=organization_id, filters=RunFilters(), now=now)
+    preview = run_plan.preview(organization_id=organization_id, filters=RunFilters(), now=now)
     proposals.stage_replaced(organization_id=organization_id, at=now)
-    proposal = _proposal(preview, due_on, now)
+    proposal = _build_proposal(preview, due_on, now)
     proposals.stage(proposal)
     if proposal.status == ProposalStatus.Open:
         organizations.update(organization_id, {"last_automatic_payout_at": now})
-        _go_on(organization, proposal, now)
+        _confirm_or_notify(organization, proposal, now)
 
 
-def _go_on(organization: Organization, proposal: Proposal, now: datetime) -> None:
+def _confirm_or_notify(organization: Organization, proposal: Proposal, now: datetime) -> None:
     if not organization.automatic_payout_enabled:
-        letters.send_proposed(organization, proposal, at=now)
+        _email_proposed(organization, proposal, now)
         return
     try:
-        receipt = run.make(organization_id=organization.id, request=RunRequest(), now=now)
+        receipt = run.create(organization_id=organization.id, request=RunRequest(), now=now)
     except Refused as refusal:  # before anything is written
         proposals.stage_refused(organization_id=organization.id, code=refusal.code, message=refusal.message)
-        letters.send_refused(organization, proposal, refusal, at=now)
+        _email_refused(organization, proposal, refusal, now)
     else:
         _stage_audit(organization.id, receipt, now)
-        letters.send_confirmed(organization, receipt, at=now)
+        _email_confirmed(organization, receipt, now)
 
 
-def _due_on(found: PayoutCadence, now: datetime) -> date | None:
-    today = cadence.local_day(found.timezone, now)
-    came = cadence.latest(Cadence(found.cadence), since=found.since, today=today)
-    is_done = came is None or (found.last_on is not None and found.last_on >= came)
-    return None if is_done else came
+def _due_on(row: PayoutCadence, now: datetime) -> date | None:
+    today = cadence.local_day(row.timezone, now)
+    latest = cadence.latest_day(Cadence(row.cadence), since=row.since, today=today)
+    is_done = latest is None or (row.last_on is not None and row.last_on >= latest)
+    return None if is_done else latest
 
 
-def _proposal(preview: PayoutPreview, due_on: date, now: datetime) -> Proposal:
+def _build_proposal(preview: PayoutPreview, due_on: date, now: datetime) -> Proposal:
     planned = preview.planned
     recipients = len(planned.payouts)
     return Proposal(
@@ -111,3 +114,53 @@ def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None
         },
         at=now,
     )
+
+
+def _email_proposed(organization: Organization, proposal: Proposal, now: datetime) -> None:
+    text = (
+        f"{_describe(organization, proposal)}\n\nNothing was paid yet. Check the preview and confirm the run in the"
+        f" dashboard at {settings.current().web.url}. The preview is always up to date."
+    )
+    _send(organization, f"Payouts of {organization.name} wait for you", text, "payout.prepared", now)
+
+
+def _email_refused(organization: Organization, proposal: Proposal, refusal: Refused, now: datetime) -> None:
+    text = (
+        f"{_describe(organization, proposal)}\n\nThe automatic confirmation was refused ({refusal.code}):"
+        f" {refusal.message}\n\nNothing was paid. Once this is resolved, confirm the run in the dashboard at"
+        f" {settings.current().web.url}."
+    )
+    _send(organization, f"Payouts of {organization.name} were not made", text, "payout.refused", now)
+
+
+def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime) -> None:
+    hold = ""
+    if receipt.run.review_status:
+        hold = " They wait for the operator's review."
+    elif receipt.run.hold_until:
+        hold = f" They are held until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
+    text = (
+        f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in total, were"
+        f" confirmed automatically.{hold}\n\nThe run is {receipt.run.id}. See it in the dashboard at"
+        f" {settings.current().web.url}."
+    )
+    _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", now)
+
+
+def _describe(organization: Organization, proposal: Proposal) -> str:
+    totals = ", ".join(_money(cents, currency) for currency, cents in proposal.native_totals.items())
+    total = _money(proposal.usd_estimate_cents, "USD")
+    return (
+        f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals};"
+        f" {total} at today's rates."
+    )
+
+
+def _money(cents: int, currency: str) -> str:
+    exponent = currencies.exponent(currency)
+    return f"{Decimal(cents).scaleb(-exponent):,.{exponent}f} {currency}"
+
+
+def _send(organization: Organization, subject: str, text: str, kind: str, now: datetime) -> None:
+    """Stage an email to the Owners. It names no affiliate."""
+    mail.send_to_owners(organization_id=organization.id, subject=subject, text=text, kind=kind, at=now)

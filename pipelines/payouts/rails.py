@@ -1,7 +1,7 @@
-"""Which rail a payout takes: the rail that is configured for its method, or the sandbox.
+"""Chooses the rail of a payout: the rail that is configured for its method, or the sandbox.
 
-The sandbox stands in on a machine that runs its own servers, and for an organization whose operator chose it. An
-installation with a database of its own and no rail pays nothing by itself: payouts wait, or are paid by hand.
+The sandbox is used where the service runs its own embedded servers, and for an organization whose operator chose it. An
+installation with an own database and no rail pays nothing itself: payouts wait, or are paid by hand.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from uuid import UUID
 import settings
 from adapters.rails import base, registry
 from domain import jobs, thread_slots
-from domain.payouts import natives
+from domain.payouts import native_sums
 from domain.payouts.transfers import Method
 from models.organization import organizations
 from models.payouts.payouts import Payout
@@ -19,18 +19,18 @@ from pipelines import work
 from pipelines.payouts.sandbox_rail import SandboxRail
 
 
-def of(payout: Payout, *, now: datetime) -> base.Rail:
+def choose(payout: Payout, *, now: datetime) -> base.Rail:
     """Return the rail of a payout. Raises RailMissing."""
     method = Method(payout.method)
     mode = _sandbox_mode(method, payout.sandbox_rail)
-    found = registry.configured(method) if mode is None else SandboxRail(method=method, mode=mode, now=now)
-    if found is None:
+    rail = registry.configured(method) if mode is None else SandboxRail(method=method, mode=mode, now=now)
+    if rail is None:
         raise base.RailMissing(f"no rail is configured for {method}")
-    return found
+    return rail
 
 
-def has(*, organization_id: UUID, method: Method) -> bool:
-    """Say whether an organization has a rail for a method."""
+def has_rail(*, organization_id: UUID, method: Method) -> bool:
+    """Return whether an organization has a rail for a method."""
     mode = _sandbox_mode(method, organizations.read_sandbox_rail(organization_id))
     return mode is not None or registry.configured(method) is not None
 
@@ -38,7 +38,7 @@ def has(*, organization_id: UUID, method: Method) -> bool:
 def enqueue_transfers(
     *, organization_id: UUID, method: str, payout_ids: Iterable[UUID], run_at: datetime | None = None
 ) -> None:
-    """Stage the jobs that ask the rail of a method to pay payouts. All jobs of a rail have one share of the threads."""
+    """Stage the jobs that send payouts to the rail of a method. All jobs of a rail have one share of the threads."""
     work.enqueue_all(
         jobs.PAYOUT_TRANSFER,
         organization_id=organization_id,
@@ -48,19 +48,19 @@ def enqueue_transfers(
     )
 
 
-def labels_of(payout: Payout) -> dict[str, str]:
-    """Return what a rail is to store besides the ids of payout and organization, should this database forget it."""
-    named = {"affiliate_id": str(payout.affiliate_id)}
+def build_labels(payout: Payout) -> dict[str, str]:
+    """Return the labels that a rail stores with the ids of payout and organization, for a restore of this database."""
+    labels = {"affiliate_id": str(payout.affiliate_id)}
     if payout.milestone_id is not None:
-        named["milestone_id"] = str(payout.milestone_id)
-    sums = natives.from_text(payout.natives, total_cents=payout.amount_cents)
-    if sums is not None and len(text := natives.to_text(sums)) <= natives.MAX_CHARACTERS:
-        named["native"] = text
-    return named
+        labels["milestone_id"] = str(payout.milestone_id)
+    sums = native_sums.from_text(payout.natives, total_cents=payout.amount_cents)
+    if sums is not None and len(text := native_sums.to_text(sums)) <= native_sums.MAX_CHARACTERS:
+        labels["native"] = text
+    return labels
 
 
 def _sandbox_mode(method: Method, chosen: str | None) -> str | None:
-    """Return how the sandbox behaves that stands in, None where it does not."""
+    """Return the mode of the sandbox, None where the sandbox is not used."""
     if chosen is None and registry.configured(method) is None and settings.current().servers.database_url is None:
         return "ok"
     return chosen

@@ -1,6 +1,6 @@
-"""A rail without money, for trying out and for tests: it can be told to fail, to be silent or to settle late.
+"""A rail without money, for demos and tests: it can be set to fail, not to answer, or to settle late.
 
-It stands in for an outside service, so it commits a unit of work of its own and refuses to be called inside one.
+It replaces an external service, so it commits a unit of work of its own and refuses to be called inside one.
 """
 
 import hashlib
@@ -16,14 +16,14 @@ from models.payouts import sandbox
 from models.payouts.sandbox import BookedTransfer
 
 #: ok pays at once; fail rejects; ambiguous never answers a first request, and carries out every second one of them;
-#: slow accepts, and has paid when it is asked again after `SETTLES_AFTER`.
+#: slow accepts, and has paid when it is called again after `SETTLES_AFTER`.
 MODES = ("ok", "fail", "ambiguous", "slow")
 
 SETTLES_AFTER = timedelta(seconds=3)
 
 
 class SandboxRail:
-    """The sandbox of one organization in one of `MODES`, for one method, at one moment."""
+    """The sandbox of one organization in one of `MODES`, for one method, at one time."""
 
     key_lasts = timedelta(days=3650)
     finds_by_key = True
@@ -35,8 +35,8 @@ class SandboxRail:
         self._now = now
 
     def send(self, transfer: Transfer) -> Answer:
-        """Book the transfer, once. Raises KeyTaken."""
-        state = first_state(self._mode, transfer.key)
+        """Book the transfer once. Raises KeyTaken."""
+        state = initial_state(self._mode, transfer.key)
         booked = BookedTransfer(
             transfer.amount_cents,
             transfer.currency,
@@ -49,40 +49,40 @@ class SandboxRail:
             if sandbox.book(
                 organization_id=transfer.organization_id, key=transfer.key, method=self.method, transfer=booked
             ):
-                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
-            known = _known(transfer)
+                return Unknown("the sandbox does not answer") if self._mode == "ambiguous" else self._answer(booked)
+            earlier = _find(transfer)
             sandbox.stage_carried_out(organization_id=transfer.organization_id, key=transfer.key)
-        if known is None:
-            raise KeyTaken(f"{transfer.key} is another organization's in the sandbox")
-        return Paid(known.references) if known.state == SandboxState.Lost else self._said(known)
+        if earlier is None:
+            raise KeyTaken(f"{transfer.key} belongs to another organization in the sandbox")
+        return Paid(earlier.references) if earlier.state == SandboxState.Lost else self._answer(earlier)
 
     def look_up(self, transfer: Transfer) -> Answer:
-        """Say what the books hold. Raises KeyTaken."""
+        """Return the booked answer. Raises KeyTaken."""
         with db.unit_of_work(transfer.organization_id):
-            known = _known(transfer)
-        return self._said(known) if known else NotFound()
+            booked = _find(transfer)
+        return self._answer(booked) if booked else NotFound()
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
-        """Return nothing: its books are in the database and go back to the same time, so nothing in them is unknown."""
+        """Return nothing: its books are in this database and restored with it, so none of its transfers is unknown."""
         return iter(())
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> RailEvent | None:
-        """Return None: the sandbox tells nothing by itself."""
+        """Return None: the sandbox sends no events."""
         return None
 
-    def _said(self, booked: BookedTransfer) -> Answer:
+    def _answer(self, booked: BookedTransfer) -> Answer:
         match booked.state:
             case SandboxState.Lost:
                 return NotFound()
             case SandboxState.Rejected:
-                return Rejected("sandbox_rejected", "The sandbox was told to reject this transfer.")
+                return Rejected("sandbox_rejected", "The sandbox is set to reject transfers.")
             case SandboxState.Accepted if self._now - booked.created_at < SETTLES_AFTER:
                 return Accepted(booked.references)
         return Paid(booked.references)
 
 
-def first_state(mode: str, key: str) -> SandboxState:
-    """Return what a sandbox in one of `MODES` does with a request that it sees for the first time."""
+def initial_state(mode: str, key: str) -> SandboxState:
+    """Return the state in which a sandbox in one of `MODES` books a first request."""
     match mode:
         case "fail":
             return SandboxState.Rejected
@@ -94,16 +94,16 @@ def first_state(mode: str, key: str) -> SandboxState:
 
 
 def is_carried_out(key: str) -> bool:
-    """Return whether the ambiguous sandbox carries a key's first request out; the same for a key each time."""
+    """Return whether the ambiguous sandbox carries out a key's first request; always the same for a key."""
     return hashlib.sha256(key.encode()).digest()[0] % 2 == 0
 
 
-def _known(transfer: Transfer) -> BookedTransfer | None:
-    known = sandbox.find(organization_id=transfer.organization_id, key=transfer.key)
-    wanted = (transfer.amount_cents, transfer.currency, transfer.destination.account)
-    if known is not None and (known.amount_cents, known.currency, known.account) != wanted:
-        raise KeyTaken(f"{transfer.key} is another amount or recipient in the sandbox")
-    return known
+def _find(transfer: Transfer) -> BookedTransfer | None:
+    booked = sandbox.find(organization_id=transfer.organization_id, key=transfer.key)
+    terms = (transfer.amount_cents, transfer.currency, transfer.destination.account)
+    if booked is not None and (booked.amount_cents, booked.currency, booked.account) != terms:
+        raise KeyTaken(f"{transfer.key} has another amount or recipient in the sandbox")
+    return booked
 
 
 def _references(transfer: Transfer) -> dict[str, str]:

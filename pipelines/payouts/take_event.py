@@ -1,7 +1,7 @@
-"""Takes what payout rails tell by themselves: each confirmation once, in any order, and never backwards.
+"""Applies the events that payout rails send: each once, in any order, and never backwards.
 
-A confirmation only brings forward what asking the rail would bring too. One that comes after the end changes nothing;
-an event that contradicts what we hold is kept for the operator, since money is somewhere else than the books say.
+An event only settles earlier what a look-up at the rail would settle too. One that arrives after the end changes
+nothing; one that contradicts the books is stored for the operator, because money is not where the books say.
 Source: tracking spec, section 6 (payout.paid, payout.failed).
 """
 
@@ -22,7 +22,7 @@ from pipelines.payouts import transfer
 
 _log = structlog.get_logger(__name__)
 
-#: The rails by what they are called in the address that they post to.
+#: The rails by their name in the URL that they post to.
 METHODS: Mapping[str, Method] = {
     "processor": Method.ProcessorConnect,
     "wallet": Method.Wallet,
@@ -30,29 +30,29 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-def read(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-    """Return what a confirmation says, None when it is not about a transfer. May call the rail: not in a transaction.
+def parse(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
+    """Return the parsed event, None when it is not about a transfer. May call the rail: not in a transaction.
 
     Raises Refused: 404 not_found for a rail that is not configured, 400 bad_signature, 503 rail_unavailable when the
-    rail has to be asked what it means and does not say; it tells again then.
+    rail has to be called about the event and does not answer; it sends the event again then.
     """
-    found = registry.configured(METHODS[rail]) if rail in METHODS else None
-    if found is None:
-        raise Refused(404, "not_found", "There is no such rail here.")
+    configured_rail = registry.configured(METHODS[rail]) if rail in METHODS else None
+    if configured_rail is None:
+        raise Refused(404, "not_found", "No such rail is configured.")
     try:
-        event = found.parse_event(headers, body)
+        event = configured_rail.parse_event(headers, body)
     except base.NotSigned as error:
-        raise Refused(400, "bad_signature", "The rail's signature does not hold.") from error
+        raise Refused(400, "bad_signature", "The rail's signature is invalid.") from error
     except base.RailMisconfigured as error:
         _log.error("rail.misconfigured", rail=rail, why=str(error))
         raise Refused(503, "rail_unavailable", "The rail refuses this service's credentials.") from error
     if event is not None and isinstance(event.answer, Unknown | NotFound):
-        raise Refused(503, "rail_unavailable", "The rail did not say what became of the payment.")
+        raise Refused(503, "rail_unavailable", "The rail did not report the outcome of the payment.")
     return event
 
 
-def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutcome | None:
-    """Write a confirmation down and do what it says; returns its outcome, None when it was told before."""
+def any_org_apply(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutcome | None:
+    """Store an event and apply it; return its outcome, None when it was received before."""
     is_new = rail_events.any_org_insert_once(
         rail=rail,
         event_id=event.id,
@@ -98,5 +98,5 @@ def _outcome(payout: Payout, owner: AttemptOwner, answer: Answer) -> RailOutcome
     if is_present and payout.status == PayoutStatus.Processing:
         return RailOutcome.Noted if isinstance(answer, Accepted) else RailOutcome.Settled
     is_paid_by_it = is_present and payout.status == PayoutStatus.Paid and payout.method == owner.method
-    is_elsewhere = (isinstance(answer, Paid) and not is_paid_by_it) or (isinstance(answer, Rejected) and is_paid_by_it)
-    return RailOutcome.Contradicts if is_elsewhere else RailOutcome.Late
+    contradicts = (isinstance(answer, Paid) and not is_paid_by_it) or (isinstance(answer, Rejected) and is_paid_by_it)
+    return RailOutcome.Contradicts if contradicts else RailOutcome.Late

@@ -21,7 +21,7 @@ from pipelines import credentials
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedPlatform:
+class CheckedPlatform:
     """Credentials that a platform took; nothing is written yet. `warning` is what is wrong with what they lead to."""
 
     platform: PlatformAdapter
@@ -29,75 +29,75 @@ class ProvedPlatform:
     warning: str | None
 
 
-def prove(*, platform: str, sent: Mapping[str, str]) -> ProvedPlatform:
+def check_new(*, platform: str, values: Mapping[str, str]) -> CheckedPlatform:
     """Try credentials at a platform. Calls it.
 
     Raises Refused: 400 invalid_request; 422 platform_credentials_refused; 503 platform_unreachable.
     """
     adapter = registry.get(platform)
-    given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=True)
-    return ProvedPlatform(adapter, given, _tried(adapter, given))
+    valid = credentials.validate(adapter.label, adapter.fields, values, is_whole=True)
+    return CheckedPlatform(adapter, valid, _try_credentials(adapter, valid))
 
 
-def changed(connection: PlatformConnection, sent: Mapping[str, str]) -> ProvedPlatform:
+def check_changes(connection: PlatformConnection, values: Mapping[str, str]) -> CheckedPlatform:
     """Try some credentials in place of those that a connection has. Calls the platform. Raises Refused as `prove`."""
     adapter = registry.get(connection.platform)
-    given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=False)
-    whole = {**account(connection).credentials, **given}
-    return ProvedPlatform(adapter, given, _tried(adapter, whole))
+    valid = credentials.validate(adapter.label, adapter.fields, values, is_whole=False)
+    merged = {**account_from_row(connection).credentials, **valid}
+    return CheckedPlatform(adapter, valid, _try_credentials(adapter, merged))
 
 
 def store(
-    proved: ProvedPlatform, *, organization_id: UUID, slug_field: str | None, now: datetime
+    checked: CheckedPlatform, *, organization_id: UUID, slug_field: str | None, now: datetime
 ) -> PlatformConnection:
     """Write a connection that was proved; it may credit sales from now on. Raises Refused 409."""
     connection_id = ids.new_id()
-    made = connections.insert(
+    row = connections.insert(
         {
             "id": connection_id,
             "organization_id": organization_id,
-            "platform": proved.platform.name,
+            "platform": checked.platform.name,
             "status": PlatformStatus.Active.value,
             "credits_since": now,
             "slug_field": slug_field,
-            "credentials_sealed": credentials.sealed(proved.credentials, connection_id),
+            "credentials_sealed": credentials.seal(checked.credentials, connection_id),
             "connected_at": now,
             "last_checked_at": now,
-            "last_error": proved.warning,
+            "last_error": checked.warning,
         }
     )
-    if made is None:
-        raise already_connected(proved.platform.name)
-    return made
+    if row is None:
+        raise already_connected_refusal(checked.platform.name)
+    return row
 
 
-def refuse_second(*, organization_id: UUID, platform: str) -> None:
+def check_not_connected(*, organization_id: UUID, platform: str) -> None:
     """Raise Refused 409 platform_already_connected where the organization has one, before anybody is asked."""
     if connections.is_connected(organization_id=organization_id, platform=platform):
-        raise already_connected(platform)
+        raise already_connected_refusal(platform)
 
 
-def already_connected(platform: str) -> Refused:
+def already_connected_refusal(platform: str) -> Refused:
     """Return the refusal of a second connection."""
     message = f"{platform} is connected already; change that connection's credentials, or remove it first."
     return Refused(409, "platform_already_connected", message)
 
 
-def slug_field(platform: str, sent: str | None) -> str | None:
+def check_slug_field(platform: str, value: str | None) -> str | None:
     """Return the custom field that a brand chose, None for the platform's own. Raises Refused 400 invalid_request."""
-    name = (sent or "").strip().strip("%")
-    longest = registry.get(platform).slugs.longest
-    if len(name) > longest or not name.isprintable():
-        message = f"A custom field's name at {platform} has at most {longest} characters."
+    name = (value or "").strip().strip("%")
+    max_length = registry.get(platform).slugs.longest
+    if len(name) > max_length or not name.isprintable():
+        message = f"A custom field's name at {platform} has at most {max_length} characters."
         raise Refused(400, "invalid_request", message, field="slugField")
     return name or None
 
 
 def change(
     connection: PlatformConnection,
-    wanted: Mapping[str, Any],
+    body: Mapping[str, Any],
     *,
-    proved: ProvedPlatform | None,
+    checked: CheckedPlatform | None,
     now: datetime,
 ) -> PlatformConnection:
     """Write what a brand chose for a locked connection, and credentials that were tried, which mend it.
@@ -105,43 +105,43 @@ def change(
     `wanted` may hold credit_sales and slug_field. Sales of the time in which none were credited stay uncredited.
     """
     changes: dict[str, Any] = {}
-    if "credit_sales" in wanted and wanted["credit_sales"] != connection.credit_sales:
-        changes["credits_since"] = now if wanted["credit_sales"] else None
-    if "slug_field" in wanted:
-        changes["slug_field"] = wanted["slug_field"]
-    if proved is not None:
-        whole = {**account(connection).credentials, **proved.credentials}
+    if "credit_sales" in body and body["credit_sales"] != connection.credit_sales:
+        changes["credits_since"] = now if body["credit_sales"] else None
+    if "slug_field" in body:
+        changes["slug_field"] = body["slug_field"]
+    if checked is not None:
+        merged = {**account_from_row(connection).credentials, **checked.credentials}
         changes |= {
-            "credentials_sealed": credentials.sealed(whole, connection.id),
+            "credentials_sealed": credentials.seal(merged, connection.id),
             "status": PlatformStatus.Active.value,
             "last_checked_at": now,
-            "last_error": proved.warning,
+            "last_error": checked.warning,
         }
     return connections.change(connection, changes)
 
 
-def account(connection: PlatformConnection, *, within_s: float = PATIENT_S) -> PlatformAccount:
+def account_from_row(connection: PlatformConnection, *, within_s: float = PATIENT_S) -> PlatformAccount:
     """Return a connection as its adapter needs it, with how long an act may take."""
-    return PlatformAccount(credentials.opened(connection.credentials_sealed, connection.id), within_s)
+    return PlatformAccount(credentials.unseal(connection.credentials_sealed, connection.id), within_s)
 
 
-def fields(connection: PlatformConnection) -> tuple[str, ...]:
+def list_slug_fields(connection: PlatformConnection) -> tuple[str, ...]:
     """Return the custom fields that the slug is looked for in, the first that has one counts."""
     usual = registry.get(connection.platform).slugs.fields
     return tuple(dict.fromkeys([connection.slug_field or usual[0], *usual]))
 
 
-def away(adapter: PlatformAdapter, error: Exception) -> Refused:
+def unreachable_refusal(adapter: PlatformAdapter, error: Exception) -> Refused:
     """Return the refusal of what a platform is needed for that cannot be reached."""
     message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
     return Refused(503, "platform_unreachable", message)
 
 
-def _tried(adapter: PlatformAdapter, given: Mapping[str, str]) -> str | None:
+def _try_credentials(adapter: PlatformAdapter, values: Mapping[str, str]) -> str | None:
     try:
-        return adapter.check(PlatformAccount(given))
+        return adapter.check(PlatformAccount(values))
     except CredentialsRefused as error:
         message = f"{adapter.label} does not take these credentials: {error}"
         raise Refused(422, "platform_credentials_refused", message) from error
     except PlatformUnreachable as error:
-        raise away(adapter, error) from error
+        raise unreachable_refusal(adapter, error) from error

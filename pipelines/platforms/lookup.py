@@ -19,18 +19,18 @@ from domain.clicks.attribution_params import Params
 from domain.gateways import payment_json
 from domain.gateways.facts import PaymentFact
 from domain.platforms import schedule
-from domain.platforms.signups import SignupClaim, SignupRecord, Signups, slugs
+from domain.platforms.signups import SignupClaim, SignupRecord, Signups, list_slugs
 from models.gateways import inbox, payments
 from models.jobs import rows
 from models.platforms import connections, lookups
 from models.platforms.connections import PlatformConnection
 from models.platforms.lookups import PendingLookup
-from pipelines.gateways.booking import book, looked_up
-from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.gateways.booking import events, platform_credit
+from pipelines.gateways.booking.context import BookingContext
 from pipelines.platforms import check, connect
-from pipelines.platforms.check import PlatformWord
+from pipelines.platforms.check import CredentialsCheck
 
-_MOST_CLAIMS = 20
+_MAX_CLAIMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class PreparedLookup:
     """A payment, and the connections to ask about its buyer, the one that was connected first first."""
 
     pending: PendingLookup
-    paid: PaymentFact
+    payment: PaymentFact
     email: str
-    asked: Sequence[PlatformConnection]
+    connections: Sequence[PlatformConnection]
 
 
 @dataclass(frozen=True, slots=True)
-class PlatformSaid:
+class PlatformAnswer:
     """What one platform said: whom it knows (None: not yet), its refusal of us, or why no answer came."""
 
     connection: PlatformConnection
@@ -59,83 +59,83 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
     pending = lookups.find(organization_id=organization_id, lookup_id=lookup_id)
     if pending is None:
         return None
-    asked = connections.list_crediting(organization_id=organization_id, at=pending.started_at)
-    paid = payment_json.from_json(pending.paid)
-    if not asked or paid.origin.email is None or not lookups.is_open(pending):
+    crediting = connections.list_crediting(organization_id=organization_id, at=pending.started_at)
+    payment = payment_json.parse(pending.paid)
+    if not crediting or payment.origin.email is None or not lookups.is_open(pending):
         lookups.stage_end(pending)
         return None
-    return PreparedLookup(pending, paid, paid.origin.email, asked)
+    return PreparedLookup(pending, payment, payment.origin.email, crediting)
 
 
-def ask(prepared: PreparedLookup) -> list[PlatformSaid]:
+def ask(prepared: PreparedLookup) -> list[PlatformAnswer]:
     """Ask every platform for the buyer, each within its time. Calls them."""
-    return [_said(connection, prepared.email) for connection in prepared.asked]
+    return [_ask_one(connection, prepared.email) for connection in prepared.connections]
 
 
-def record(prepared: PreparedLookup, said: Sequence[PlatformSaid], *, now: datetime) -> datetime | None:
+def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: datetime) -> datetime | None:
     """Credit the payment by what was said, once; return when to ask again, None where this was the last time.
 
     Who refuses us is not asked again. Where a platform was away to the last, a dead letter keeps the look-up.
     """
     pending = prepared.pending
-    desk = _desk(pending, now)
-    book.stage_locks(desk.connection, [prepared.paid])
-    for one in said:
-        if one.refusal is not None:
-            check.note(one.connection, PlatformWord(refusal=one.refusal), now=now)
+    desk = _booking_desk(pending, now)
+    events.stage_locks(desk.connection, [prepared.payment])
+    for answer in answers:
+        if answer.refusal is not None:
+            check.record(answer.connection, CredentialsCheck(refusal=answer.refusal), now=now)
     crediting = connections.list_crediting(organization_id=pending.organization_id, at=pending.started_at)
-    still = {connection.id for connection in crediting}
-    counts = [one for one in said if one.connection.id in still]
-    again_at = _again_at(pending, counts, now)
-    signups = Signups(_claims(counts, desk.parameters), is_last=again_at is None)
-    if looked_up.credit(desk, prepared.paid, signups):
+    crediting_ids = {connection.id for connection in crediting}
+    counted = [answer for answer in answers if answer.connection.id in crediting_ids]
+    again_at = _next_at(pending, counted, now)
+    signups = Signups(_list_claims(counted, desk.parameters), is_last=again_at is None)
+    if platform_credit.credit_payment(desk, prepared.payment, signups):
         lookups.stage_end(pending)
         return None
     if again_at is None:
-        _end(pending, counts)
+        _end(pending, counted)
     return again_at
 
 
-def _said(connection: PlatformConnection, email: str) -> PlatformSaid:
-    account = connect.account(connection, within_s=schedule.BUDGET_S)
+def _ask_one(connection: PlatformConnection, email: str) -> PlatformAnswer:
+    account = connect.account_from_row(connection, within_s=schedule.BUDGET_S)
     try:
-        found = registry.get(connection.platform).find(account, email, names=connect.fields(connection))
+        signup = registry.get(connection.platform).find(account, email, names=connect.list_slug_fields(connection))
     except CredentialsRefused as error:
-        return PlatformSaid(connection, refusal=str(error))
+        return PlatformAnswer(connection, refusal=str(error))
     except PlatformUnreachable as error:
-        return PlatformSaid(connection, away=str(error), wait_s=error.wait_s)
-    return PlatformSaid(connection, found)
+        return PlatformAnswer(connection, away=str(error), wait_s=error.wait_s)
+    return PlatformAnswer(connection, signup)
 
 
-def _again_at(pending: PendingLookup, said: Sequence[PlatformSaid], now: datetime) -> datetime | None:
+def _next_at(pending: PendingLookup, answers: Sequence[PlatformAnswer], now: datetime) -> datetime | None:
     """Return when to ask again: as long as somebody does not know the person yet."""
-    if all(one.record is not None for one in said):
+    if all(answer.record is not None for answer in answers):
         return None
     return schedule.next_at(
         pending.started_at,
         now=now,
         at_s=settings.current().platforms.lookup_retry_at_s,
-        asked_to_wait_s=max((one.wait_s for one in said if one.wait_s is not None), default=None),
+        requested_wait_s=max((answer.wait_s for answer in answers if answer.wait_s is not None), default=None),
     )
 
 
-def _claims(said: Sequence[PlatformSaid], parameters: Sequence[str]) -> tuple[SignupClaim, ...]:
-    found = (
-        SignupClaim(one.connection.platform, slug)
-        for one in said
-        if one.record is not None
-        for slug in slugs(one.record, names=connect.fields(one.connection), parameters=parameters)
+def _list_claims(answers: Sequence[PlatformAnswer], parameters: Sequence[str]) -> tuple[SignupClaim, ...]:
+    claims = (
+        SignupClaim(answer.connection.platform, slug)
+        for answer in answers
+        if answer.record is not None
+        for slug in list_slugs(answer.record, names=connect.list_slug_fields(answer.connection), parameters=parameters)
     )
-    return tuple(itertools.islice(found, _MOST_CLAIMS))
+    return tuple(itertools.islice(claims, _MAX_CLAIMS))
 
 
-def _desk(pending: PendingLookup, now: datetime) -> BookingDesk:
+def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
     """Return where the payment's conversion is booked: as by the event that told the payment."""
     organization_id = pending.organization_id
     event_id = payments.find_event(organization_id=organization_id, payment_id=pending.payment_id)
     opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
     assert opened is not None  # a payment holds it
-    return BookingDesk(
+    return BookingContext(
         connection=opened.connection,
         event=opened.event,
         parameters=Params(opened.attribution_params).effective_order,
@@ -145,9 +145,9 @@ def _desk(pending: PendingLookup, now: datetime) -> BookingDesk:
     )
 
 
-def _end(pending: PendingLookup, said: Sequence[PlatformSaid]) -> None:
+def _end(pending: PendingLookup, answers: Sequence[PlatformAnswer]) -> None:
     """Stage the end of a look-up that credited nobody; one that a platform never answered waits as a dead letter."""
-    away = [f"{one.connection.platform}: {one.away}" for one in said if one.away is not None]
+    away = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
     if not away:
         lookups.stage_end(pending)
         return

@@ -32,16 +32,16 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
     """Change a locked program and return it as it is now; itself when it is so already.
 
     `sent` is `schemas.programs.program.ProgramChanges` loaded.
-    Raises Refused: what `domain.programs.changes.settle` raises; 400 hero_image_not_found; 409 slug_already_taken.
+    Raises Refused: what `domain.programs.changes.merge` raises; 400 hero_image_not_found; 409 slug_already_taken.
     """
     standard = home_rate.of(program.organization_id)
     may_list = networking.may_list(program.organization_id, sent)
     before = asdict(program)
-    settled = changes.settle(before, sent, home=standard, may_list=may_list)
+    settled = changes.merge(before, sent, home=standard, may_list=may_list)
     if not settled:
         return program
     landing.check(program.organization_id, settled)
-    settled |= listing.asked(before, settled, now)
+    settled |= listing.request_review(before, settled, now)
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
     if settled.get("is_primary"):
@@ -57,7 +57,7 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
 def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
     rates = programs.list_partner_rates(organization_id=program.organization_id, program_id=program.id)
     standards = {rate.currency: home_rate.in_currency(rate.currency) for rate in rates if rate.currency is not None}
-    changes.check_kept_rates(
+    changes.check_stored_rates(
         model, [(rate.type, rate.value, standards[rate.currency] if rate.currency else standard) for rate in rates]
     )
 

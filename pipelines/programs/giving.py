@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.organization import images
-from domain.programs.assets import MOST_ASSETS, MOST_BYTES, MOST_IMAGE_BYTES, AssetKind
+from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES, AssetKind
 from domain.refused import Refused, not_found
 from models import advisory_locks, ids, stored_files
 from models.programs import assets
@@ -20,7 +20,7 @@ def check(wanted: Mapping[str, Any]) -> images.Image | None:
     """
     if wanted["content"] is None:
         return None
-    return images.check(wanted["content"], declared_type=wanted["content_type"], most_bytes=MOST_IMAGE_BYTES)
+    return images.check(wanted["content"], declared_type=wanted["content_type"], max_bytes=MAX_IMAGE_BYTES)
 
 
 def add(*, organization_id: UUID, wanted: Mapping[str, Any], image: images.Image | None, now: datetime) -> UUID:
@@ -63,9 +63,9 @@ def remove(*, organization_id: UUID, asset_id: UUID) -> None:
 def _check_room(organization_id: UUID, size_bytes: int) -> None:
     advisory_locks.stage_assets_lock(organization_id)
     number, held_bytes = assets.measure_usage(organization_id)
-    if number >= MOST_ASSETS or held_bytes + size_bytes > MOST_BYTES:
+    if number >= MAX_ASSETS or held_bytes + size_bytes > MAX_BYTES:
         message = (
-            f"An organization has at most {MOST_ASSETS} assets and {MOST_BYTES // 1024**2} MiB of them;"
+            f"An organization has at most {MAX_ASSETS} assets and {MAX_BYTES // 1024**2} MiB of them;"
             " delete some first."
         )
         raise Refused(409, "asset_limit_reached", message)

@@ -36,7 +36,7 @@ def create(*, organization_id: UUID, program_id: UUID, wanted: Mapping[str, Any]
         "organization_id": organization_id,
         "program_id": program_id,
         **wanted,
-        "commission_currency": terms.fixed_in(wanted["commission_type"], standard.currency),
+        "commission_currency": terms.rate_currency(wanted["commission_type"], standard.currency),
         "created_at": now,
     }
     if not partner_groups.insert(values):
@@ -89,7 +89,7 @@ def remove(group: CountedGroup) -> None:
 def _changed(group: CountedGroup, changes: Mapping[str, Any], currency: str) -> CountedGroup:
     changed = replace(group, **changes)
     if changes.keys() & {"commission_type", "commission_value"}:
-        return replace(changed, commission_currency=terms.fixed_in(changed.commission_type, currency))
+        return replace(changed, commission_currency=terms.rate_currency(changed.commission_type, currency))
     return changed
 
 

@@ -24,4 +24,4 @@ def factors(*, home: str, currencies: Sequence[str], first: date) -> valuation.F
     """Return what amounts of days since the first are valued with, by the rates that are stored of them."""
     oldest = first - timedelta(days=valuation.FRESH_DAYS)
     published = fx_rates.list_published(currencies=[*currencies, home], since=oldest)
-    return valuation.factors(home=home, currencies=currencies, published=published)
+    return valuation.compute_factors(home=home, currencies=currencies, published=published)

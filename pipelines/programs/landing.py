@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import images
 from domain.organization.images import Image
 from domain.refused import Refused
-from domain.storefront import MOST_PICTURE_BYTES
 from models import advisory_locks, ids, stored_files
 
 # Whoever sets a page up may try a few.
@@ -49,7 +49,7 @@ def keep(*, organization_id: UUID, content: bytes, image: Image, now: datetime) 
 
 def read(content: bytes, *, declared_type: str | None) -> Image:
     """Return what a picture is. Raises Refused: 413 payload_too_large; 400 invalid_image."""
-    return images.check(content, declared_type=declared_type, most_bytes=MOST_PICTURE_BYTES)
+    return images.check(content, declared_type=declared_type, max_bytes=MAX_PICTURE_BYTES)
 
 
 def _named(sent: Mapping[str, Any]) -> UUID | None:

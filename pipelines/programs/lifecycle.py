@@ -29,12 +29,12 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
     landing.stage_turn(organization_id, wanted)
     landing.check(organization_id, wanted)
     may_list = networking.may_list(organization_id, wanted)
-    settled = terms.settle(wanted, home=home_rate.of(organization_id), may_list=may_list)
+    settled = terms.complete(wanted, home=home_rate.of(organization_id), may_list=may_list)
     values = {
         "id": ids.new_id(),
         "organization_id": organization_id,
         **settled,
-        **listing.asked({}, settled, now),
+        **listing.request_review({}, settled, now),
         "created_at": now,
         "updated_at": now,
     }

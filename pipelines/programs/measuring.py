@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.money import valuation
 from domain.programs.days import DayRange
-from domain.programs.metrics import BoardEntry, BoardMetric, Metrics, MetricsGroup, gathered
+from domain.programs.metrics import BoardEntry, BoardMetric, Metrics, MetricsGroup, build_metrics
 from domain.refused import not_found
 from models.affiliates import affiliates
 from models.organization import organizations
@@ -49,7 +49,7 @@ def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> Measure
     _look_for(whose)
     factors = _factors(whose.organization_id, days)
     parts = metrics.list_parts(whose, days, group, factors)
-    return MeasuredRange(days, group, factors.home, gathered(parts, days, group))
+    return MeasuredRange(days, group, factors.home, build_metrics(parts, days, group))
 
 
 def rank(*, organization_id: UUID, program_id: UUID | None, metric: BoardMetric, days: DayRange, limit: int) -> Board:

@@ -33,10 +33,10 @@ def approve(
 ) -> Program:
     """List a locked program that waits for its review and tell its Owners; return it as it is now.
 
-    `by` is who decides, for operators alone. `asked_at`: see `domain.listing.decided`.
+    `by` is who decides, for operators alone. `asked_at`: see `domain.listing.decide_review`.
     Raises Refused 409: invalid_status_transition, network_request_changed.
     """
-    columns = listing.decided(program, NetworkReview.Approved, by=by, why=why, asked_at=asked_at, now=now)
+    columns = listing.decide_review(program, NetworkReview.Approved, by=by, why=why, asked_at=asked_at, now=now)
     return _told(program, columns, now)
 
 
@@ -45,7 +45,7 @@ def reject(*, program: Program, by: str, why: str, asked_at: datetime | None = N
 
     Raises Refused like `approve`.
     """
-    columns = listing.decided(program, NetworkReview.Rejected, by=by, why=why, asked_at=asked_at, now=now)
+    columns = listing.decide_review(program, NetworkReview.Rejected, by=by, why=why, asked_at=asked_at, now=now)
     return _told(program, columns, now)
 
 
@@ -54,7 +54,7 @@ def revoke(*, program: Program, by: str, why: str, now: datetime) -> Program:
 
     Raises Refused 409 invalid_status_transition.
     """
-    return _told(program, listing.revoked(program, by=by, why=why, now=now), now)
+    return _told(program, listing.revoke_review(program, by=by, why=why, now=now), now)
 
 
 def any_org_page(

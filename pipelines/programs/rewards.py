@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.programs import rewards
 from domain.programs.fees import Fee
-from domain.programs.rewards import Kind, Level, Purse, Reward
+from domain.programs.rewards import BudgetReserve, Kind, Level, Reward
 from domain.statuses import CommissionModel
 from models.fraud import fraud_settings
 from models.money import fx_rates
@@ -18,7 +18,7 @@ from models.programs import budgets
 from models.programs.programs import Program
 from pipelines.programs import standing
 
-__all__ = ["Fee", "Purse", "Reward", "fee_by", "fee_for", "purse", "warnings"]
+__all__ = ["BudgetReserve", "Fee", "Reward", "fee_by", "fee_for", "purse", "warnings"]
 
 _NO_PAID_LEADS = (
     "Paid leads are off for this organization, so no lead is paid until the operator of the service turns them on."
@@ -65,7 +65,7 @@ def fee_by(
     return rewards.reward(_terms(found, kind, stands), kind)
 
 
-def purse(*, organization_id: UUID, program_id: UUID) -> Purse:
+def purse(*, organization_id: UUID, program_id: UUID) -> BudgetReserve:
     """Lock what a program's budget has left for clicks and leads until the transaction ends, and return it.
 
     What it affords is to be written in this transaction. Of several programs take them in the order of their ids, and
@@ -74,9 +74,9 @@ def purse(*, organization_id: UUID, program_id: UUID) -> Purse:
     """
     account = budgets.lock(organization_id=organization_id, program_id=program_id)
     if account is None or account.budget_cents is None or account.budget_currency is None:
-        return Purse(budget=None, spent={}, per_usd={})
+        return BudgetReserve(budget=None, spent={}, per_usd={})
     budget = Fee(account.budget_cents, account.budget_currency)
-    return Purse(budget=budget, spent=account.spent, per_usd=_Newest())
+    return BudgetReserve(budget=budget, spent=account.spent, per_usd=_Newest())
 
 
 class _Newest(Mapping[str, Decimal]):

@@ -54,7 +54,7 @@ def _in_home_currency(day: DayRevenue, home_currency: str) -> Fraction:
         rates[day.currency] = day.per_usd
     if day.home_per_usd is not None:
         rates[home_currency] = day.home_per_usd
-    converted = fx.exactly(
+    converted = fx.convert_exactly(
         amount_cents=day.net_cents, from_currency=day.currency, to_currency=home_currency, per_usd=rates
     )
     return converted or Fraction(0)  # revenue without a rate cannot count towards a tier

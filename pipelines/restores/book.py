@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from domain.payouts.natives import NativeSum
+from domain.payouts.native_sums import NativeSum
 from domain.payouts.states import AttemptState, PayoutStatus
-from domain.payouts.transfers import BY_HAND
+from domain.payouts.transfers import MANUAL
 from domain.refused import Refused
 from domain.restores.matching import KnownPayout, Match
-from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, read_key
+from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 from models import ids
 from models.payouts import attempts, candidates, payouts
 from models.payouts.payouts import Payout
@@ -58,7 +58,7 @@ def any_org_assign(
             )
             raise Refused(409, Problem.milestone_paid, message)
         if payout.status != PayoutStatus.Paid and payout.voided_at is None and known == organization_id:
-            decisions.let_go_to_net(payout, now=now)
+            decisions.void_to_net(payout, now=now)
     found = replace(
         listed_attempts.transfer_from_row(row),
         state=TransferState.paid,
@@ -72,7 +72,7 @@ def any_org_assign(
 
 
 def _has_own_key(found: RailTransfer) -> bool:
-    return found.method != BY_HAND and found.payout_id is not None and read_key(found.key) is not None
+    return found.method != MANUAL and found.payout_id is not None and parse_key(found.key) is not None
 
 
 def any_org_organization_of(affiliate_id: UUID) -> UUID | None:
@@ -88,7 +88,7 @@ def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[
     assert found.organization_id is not None
     where = {"organization_id": found.organization_id}
     payee = candidates.find_payees(**where, affiliate_ids=[affiliate_id])[affiliate_id]
-    key = read_key(found.key) if is_own else None
+    key = parse_key(found.key) if is_own else None
     made_at = min(found.made_at, now)
     written = ForgottenPayout(
         payout_id=key[0] if key else ids.new_id(),
@@ -96,7 +96,7 @@ def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[
         program_id=payee.program_id,
         affiliate_id=affiliate_id,
         amount_cents=sum(one.cents for one in sums),
-        method=found.method if key else BY_HAND,
+        method=found.method if key else MANUAL,
         destination=found.account or payee.destination or "",
         attempt=key[1] if key else 1,
         key=found.key if key else None,
@@ -121,14 +121,14 @@ def _let_go_to_net(booked: Payout, *, now: datetime) -> None:
     for payout_id in payouts.list_pending_of_affiliate(**where, affiliate_id=booked.affiliate_id):
         payout = decisions.lock(**where, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.milestone_id is None and payout.exported_at is None:
-            decisions.let_go_to_net(payout, now=now)
+            decisions.void_to_net(payout, now=now)
 
 
 def _resume(found: RailTransfer, known: KnownPayout, *, now: datetime) -> None:
     """Mark a known payout as paid as its rail lists it, or have its rail asked again about one that is on its way."""
     payout = decisions.lock(organization_id=known.organization_id, payout_id=known.id)
     made_at = min(found.made_at, now)
-    if found.method == BY_HAND:
+    if found.method == MANUAL:
         decisions.pay_by_hand(payout, external_transaction_id=found.reference, now=now)
         return
     if payout.status == PayoutStatus.Processing:

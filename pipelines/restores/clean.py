@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.rails import registry
-from domain.payouts.transfers import BY_HAND, Method
+from domain.payouts.transfers import MANUAL, Method
 from models.restores import listings, transfers
 from models.restores.listings import RestoreListing
 from models.restores.transfers import RestoredTransfer
@@ -34,7 +34,7 @@ class Cleanness:
 def any_org_methods() -> list[str]:
     """Return the methods whose payments have to be compared: of every rail that is set up or was used, and by hand."""
     set_up = [method for method in Method if registry.configured(method) is not None]
-    return [*sorted({*set_up, *listings.any_org_list_used_methods()}), BY_HAND]
+    return [*sorted({*set_up, *listings.any_org_list_used_methods()}), MANUAL]
 
 
 def any_org_cleanness(*, restored_to: datetime | None) -> Cleanness:

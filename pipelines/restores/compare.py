@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import destinations, natives
-from domain.payouts.natives import NativeSum
+from domain.payouts import destinations, native_sums
+from domain.payouts.native_sums import NativeSum
 from domain.refused import Refused, not_found
 from domain.restores import matching
 from domain.restores.matching import KnownPayout, Match, MatchingFacts
@@ -48,7 +48,7 @@ def any_org_compare(transfer: RailTransfer, *, since: datetime, now: datetime) -
     if organization_id is not None:
         advisory_locks.stage_shared_payout_run_lock(organization_id)
         advisory_locks.stage_payout_decision_lock(organization_id)
-    masked = destinations.masked(transfer.account) if transfer.account else None
+    masked = destinations.mask(transfer.account) if transfer.account else None
     row = transfers.lock(transfer, organization_id=organization_id, account=masked)
     if _is_decided(row, transfer):
         return _compare_again(row, transfer)
@@ -190,7 +190,7 @@ def _problem_of_booking(row: RestoredTransfer, transfer: RailTransfer) -> Proble
 
 
 def _is_as_listed(row: RestoredTransfer, transfer: RailTransfer) -> bool:
-    native = natives.to_text(transfer.natives) if transfer.natives else None
+    native = native_sums.to_text(transfer.natives) if transfer.natives else None
     is_same_native = row.native in (None, native)
     listed = (transfer.amount_cents, transfer.currency, transfer.milestone_id)
     return is_same_native and (row.amount_cents, row.currency, row.milestone_id) == listed

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from domain.payouts import natives, transfers
+from domain.payouts import native_sums, transfers
 from domain.payouts.states import AttemptState, PayoutStatus
-from domain.restores.transfers import RailTransfer, TransferState, read_key, references_of
+from domain.restores.transfers import RailTransfer, TransferState, name_references, parse_key
 from models.deals import deals
 from models.payouts import attempts, lines, payouts
 from models.payouts.payouts import PaidPayout, Payout
@@ -28,14 +28,14 @@ def transfer_from_row(row: RestoredTransfer) -> RailTransfer:
         organization_id=row.organization_id,
         affiliate_id=row.affiliate_id,
         milestone_id=row.milestone_id,
-        natives=natives.from_text(row.native, total_cents=row.amount_cents),
-        references=references_of(row.method, row.reference),
+        natives=native_sums.from_text(row.native, total_cents=row.amount_cents),
+        references=name_references(row.method, row.reference),
     )
 
 
 def take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: datetime) -> None:
     """Write down the attempt that a rail lists; mark the payout as paid, or have the rail asked what became of it."""
-    key = read_key(found.key)
+    key = parse_key(found.key)
     payouts.stage_change(
         payout,
         status=PayoutStatus.Processing,
@@ -49,7 +49,7 @@ def take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: date
     )
     taken = payouts.lock(organization_id=payout.organization_id, payout_id=payout.id)
     assert taken is not None
-    attempts.stage_possible(taken, key=transfers.key_of(payout_id=taken.id, attempt=taken.attempt), at=made_at)
+    attempts.stage_possible(taken, key=transfers.idempotency_key(payout_id=taken.id, attempt=taken.attempt), at=made_at)
     if found.state == TransferState.paid:
         mark_paid(taken, found.references, made_at=made_at, now=now)
     else:

@@ -7,10 +7,10 @@ nothing is funded while payouts are held. Such a transfer waits, and pays the mi
 from datetime import UTC, datetime
 from uuid import UUID
 
-from domain.payouts import natives
-from domain.payouts.transfers import BY_HAND
+from domain.payouts import native_sums
+from domain.payouts.transfers import MANUAL
 from domain.refused import Refused
-from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, read_key
+from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 from models import ids
 from models.deals import deals, milestones, releases
 from models.deals.deals import Deal
@@ -62,10 +62,10 @@ def pay_by_waiting(deal: Deal, milestone: Milestone, *, cents: int, now: datetim
 
 def _pay(deal: Deal, milestone: Milestone, found: RailTransfer, *, cents: int, now: datetime) -> UUID:
     made_at = min(found.made_at, now)
-    sums = found.natives or natives.in_usd(found.amount_cents, on=made_at.date())
+    sums = found.natives or native_sums.usd_sums(found.amount_cents, on=made_at.date())
     if [(one.currency, one.native_cents) for one in sums] != [(deal.currency, cents)]:
         raise Refused(409, Problem.milestone_differs, "The milestone is worth another amount here.")
-    key = read_key(found.key) if found.method != BY_HAND else None
+    key = parse_key(found.key) if found.method != MANUAL else None
     if key is None and found.state != TransferState.paid:
         raise Refused(409, Problem.in_flight, "The payment is not settled yet.")
     release = Release(

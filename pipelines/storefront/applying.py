@@ -20,7 +20,7 @@ from models.affiliates.tracking_links import LinkView
 from models.organization import organizations
 from models.programs import programs
 from models.storefront import ApplicationFacts
-from pipelines.affiliates import joining, letters, recruiting
+from pipelines.affiliates import enrollment, recruitment, status_emails
 from pipelines.organization import capacity
 from pipelines.storefront import second_step
 
@@ -73,17 +73,17 @@ def apply(
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
         raise _not_open()
-    form = ApplicationForm.of(program.application_form)
-    answers = application_answers.read(form.of_step(1), application["form_answers"])
+    form = ApplicationForm.from_stored(program.application_form)
+    answers = application_answers.validate(form.list_step(1), application["form_answers"])
     advisory_locks.stage_affiliate_capacity_lock(organization_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # the program is one of its own
-    if capacity.affiliates_left(organization, now=now) == 0:
+    if capacity.count_affiliates_left(organization, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
-    recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
+    recruiter_id = recruitment.find_recruiter(program, reference=application["recruiter"], email=application["email"])
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])
     if desk.is_alias_taken:
-        raise joining.alias_taken()
+        raise enrollment.alias_refusal()
     affiliate_id = desk.affiliate_id or ids.new_id()
     if form.has_second_step:  # for whoever it is: a job finds out whether they are asked
         second_step.stage_letter(organization_id=organization_id, affiliate_id=affiliate_id)
@@ -93,13 +93,13 @@ def apply(
         "id": affiliate_id,
         "application_data": {**application["answers"], **answers} or None,
     }
-    links = joining.link_values(values, slug=slug, alias=application["alias"])
+    links = enrollment.link_values(values, slug=slug, alias=application["alias"])
     affiliates.stage_all([values])
     tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
-    joining.tell(affiliate, slug=slug, now=now)
+    enrollment.emit_events(affiliate, slug=slug, now=now)
     if affiliate.status == statuses.AffiliateStatus.Approved:
-        letters.stage_approved(organization, [affiliate.email], now=now)
+        status_emails.stage_approved(organization, [affiliate.email], now=now)
     return Filed(
         affiliate.id,
         affiliate,
@@ -122,7 +122,7 @@ def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[
     if alias is not None:
         advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
-        spare = joining.random_slug()
+        spare = enrollment.random_slug()
         found = storefront.read_application_facts(
             organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
         )

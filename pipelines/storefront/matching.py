@@ -13,7 +13,7 @@ from adapters.funding import registry
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models.programs import network
-from models.programs.network import Applicant
+from models.programs.network import NetworkApplicant
 from pipelines.programs import networking
 from pipelines.storefront import applying
 from pipelines.storefront.applying import Filed
@@ -65,7 +65,7 @@ def apply(
     return Applied((after and after.status) or AffiliateStatus.Pending, None)
 
 
-def _seeker(organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str) -> Applicant | None:
+def _seeker(organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str) -> NetworkApplicant | None:
     return network.find_applicant(
         organization_id=organization_id,
         program_id=program_id,

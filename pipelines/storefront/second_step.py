@@ -93,12 +93,12 @@ def hand_in(step: SecondStep, sent: Mapping[str, object], *, now: datetime) -> A
     Raises Refused 400 invalid_request for the answers.
     """
     before = step.affiliate
-    answers = application_answers.read(step.fields, sent)
+    answers = application_answers.validate(step.fields, sent)
     asked = {field.key for field in step.fields}
     others = {key: said for key, said in (before.application_data or {}).items() if key not in asked}
     completed_at = before.application_completed_at or now
     after = affiliates.change(before, {"application_data": others | answers, "application_completed_at": completed_at})
-    told = application_events.affiliate_application_completed(
+    told = application_events.serialize_application_completed(
         affiliate_id=after.id,
         program_id=after.program_id,
         email=after.email,
@@ -135,5 +135,5 @@ def _of(affiliate: Affiliate) -> SecondStep | None:
     brand = organizations.find(affiliate.organization_id)
     if program is None or brand is None:
         return None
-    fields = ApplicationForm.of(program.application_form).of_step(2)
+    fields = ApplicationForm.from_stored(program.application_form).list_step(2)
     return SecondStep(affiliate, brand.name, program.name, fields) if fields else None

@@ -47,7 +47,7 @@ def _alias(value: str) -> None:
     if value in slugs.RESERVED:
         raise ValidationError("This word is reserved.")
     if slugs.is_reserved(value):
-        raise slugs.reserved_refusal(value, field="customAlias")
+        raise slugs.refuse_reserved(value, field="customAlias")
 
 
 def _check_rate_pair(sent: dict[str, Any]) -> None:

@@ -74,6 +74,6 @@ def _check_sale(sent: dict[str, Any]) -> None:
     if commission_cents < 0:
         message = "commissionCents must not be negative."
         raise Refused(400, "commission_out_of_range", message, field="commissionCents")
-    if commission_cents > manual_sales.MOST_TIMES_AMOUNT * amount_cents:
-        message = f"commissionCents may be at most {manual_sales.MOST_TIMES_AMOUNT} times amountCents."
+    if commission_cents > manual_sales.MAX_TIMES_AMOUNT * amount_cents:
+        message = f"commissionCents may be at most {manual_sales.MAX_TIMES_AMOUNT} times amountCents."
         raise Refused(400, "commission_exceeds_cap", message, field="commissionCents")

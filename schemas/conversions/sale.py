@@ -59,7 +59,7 @@ class SaleBody(Wire):
         sale["sub_id"] = subid.normalize(sale["sub_id"])
         for name in ("customer_id", "customer_name", "customer_email"):
             sale[name] = (sale[name] or "").strip() or None
-        sale["customer_avatar_url"] = sale["customer_avatar_url"] or avatars.of(sale["customer_email"])
+        sale["customer_avatar_url"] = sale["customer_avatar_url"] or avatars.url_from_email(sale["customer_email"])
         return sale
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from domain import links, statuses
-from domain.conversions.own_words import EarningState
+from domain.conversions.earnings import EarningState
 from domain.payouts.states import PayoutStatus
 from schemas.affiliates.affiliate import alias, link_records
 from schemas.affiliates.balance import BalanceRecord
@@ -165,7 +165,7 @@ class FramedRows:
 def me_record(found: FramedRows, *, base_url: str) -> dict[str, Any]:
     """Return what the page begins with. `base_url` is where this service is reached."""
     brand, logo = found.brand, found.brand.logo_file_id
-    most = 0 if found.joined.archived_at else links.most(found.joined.model)
+    most = 0 if found.joined.archived_at else links.max_links(found.joined.model)
     return {
         "affiliate": _AFFILIATE.dump(found.affiliate),
         "program": {"name": found.joined.name, "commission": terms_of(found.joined)},

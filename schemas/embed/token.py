@@ -15,7 +15,7 @@ class EmbedTokenBody(Wire):
 
     affiliate_id = fields.UUID(required=True)
     allowed_origins = Items(
-        fields.String(), most=origins.MOST, refusal=origins.too_many, load_default=list, metadata=NEEDED
+        fields.String(), most=origins.MAX_ORIGINS, refusal=origins.refuse_too_many, load_default=list, metadata=NEEDED
     )
     rotate = Flag(load_default=False)
     expires_in_hours = whole(load_default=_USUAL_HOURS)

@@ -85,7 +85,7 @@ class AffiliatePreview(Wire):
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
         wanted = sent["include_statuses"]
         included = None if wanted is None else {_known_status(name, place) for place, name in enumerate(wanted)}
-        read = rows_of(sent, "affiliates", files.people)
+        read = rows_of(sent, "affiliates", files.parse_affiliates)
         if read["form"] is not None:
             read["affiliates"] = [_of_file(values) for values in read["affiliates"]]
         return sent | read | {"include_statuses": included}

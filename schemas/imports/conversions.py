@@ -74,7 +74,7 @@ class ConversionPreview(Wire):
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return sent | rows_of(sent, "conversions", files.sales)
+        return sent | rows_of(sent, "conversions", files.parse_sales)
 
 
 class ConversionImport(ConversionPreview):

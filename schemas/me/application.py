@@ -59,11 +59,11 @@ _FIELD = FormFieldRecord()
 
 def own_application_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the applications whose second step was ever asked of this person: rows of `own_applications`."""
-    return [_record(row) for row in rows if application_form.asks_more(source=row.source)]
+    return [_record(row) for row in rows if application_form.has_second_step_for(source=row.source)]
 
 
 def _record(row: Any) -> dict[str, Any]:
-    questions = ApplicationForm.of(row.application_form).of_step(2)
+    questions = ApplicationForm.from_stored(row.application_form).list_step(2)
     said: Mapping[str, Any] = row.application_data or {}
     is_open = row.takes_answers and application_form.is_second_step_open(
         status=row.status, source=row.source, is_completed=row.completed_at is not None

@@ -8,8 +8,8 @@ from typing import Any
 from marshmallow import fields, post_load
 
 from domain import statuses
-from domain.conversions import own_words
-from domain.conversions.own_words import EarningFacts, EarningState
+from domain.conversions import earnings
+from domain.conversions.earnings import EarningFacts, EarningState
 from schemas.base import Instant, Wire, one_of
 from schemas.paging import PageQuery
 
@@ -82,12 +82,12 @@ def own_conversion_records(rows: Iterable[Any], *, now: datetime) -> list[dict[s
 
 def _shown(row: Any, now: datetime) -> dict[str, Any]:
     facts = EarningFacts(is_disputed=row.disputed_at is not None, **{name: getattr(row, name) for name in _FACTS})
-    state = own_words.state(facts, now=now)
-    payable_at = own_words.payable_at(facts, state)
+    state = earnings.state(facts, now=now)
+    payable_at = earnings.payable_at(facts, state)
     shown: dict[str, Any] = _RECORD.dump(row)
     return shown | {
         "commissionCents": row.commission_cents - row.reversed_cents,
         "state": state.value,
         "payableAt": Instant.render(payable_at) if payable_at else None,
-        "why": own_words.reasons(facts, state),
+        "why": earnings.explain(facts, state),
     }

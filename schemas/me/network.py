@@ -80,7 +80,7 @@ def network_records(programs: Iterable[Any], *, base_url: str) -> list[dict[str,
         _PROGRAM.dump(one)
         | {
             "terms": terms_of(one),
-            "applicationForm": application_form.public(one.application_form),
+            "applicationForm": application_form.first_step(one.application_form),
             "logoUrl": f"{base_url}/api/brand-files/{one.logo_file_id}" if one.logo_file_id else None,
         }
         for one in programs

@@ -7,8 +7,8 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.conversions.commission import CommissionType
-from domain.programs import application_form, terms_in_words
-from domain.programs.terms_in_words import WordedTerms
+from domain.programs import application_form, terms_text
+from domain.programs.terms_text import DescribedTerms
 from schemas.base import Amount, Instant, Wire, one_of
 from schemas.programs.application_form import ApplicationFormRecord
 
@@ -105,12 +105,13 @@ def joined_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
 def offer_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
     """Return programs that somebody may apply to as the API shows them."""
     return [
-        _OFFER.dump(one) | {"terms": terms_of(one), "applicationForm": application_form.public(one.application_form)}
+        _OFFER.dump(one)
+        | {"terms": terms_of(one), "applicationForm": application_form.first_step(one.application_form)}
         for one in programs
     ]
 
 
 def terms_of(program: Any) -> str:
     """Return in sentences what a program pays: a row of `models.affiliates.memberships`."""
-    terms: WordedTerms = program  # its columns have these names
-    return terms_in_words.sentences(terms)
+    terms: DescribedTerms = program  # its columns have these names
+    return terms_text.describe(terms)

@@ -7,7 +7,7 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.payouts.states import PayoutStatus
-from domain.payouts.transfers import BY_HAND, Method
+from domain.payouts.transfers import MANUAL, Method
 from schemas.base import Amount, Instant, Wire, one_of
 from schemas.payouts.payout import day
 
@@ -47,7 +47,7 @@ class OwnPayoutRecord(Wire):
     deal_title = fields.String(allow_none=True)
     amount_cents = fields.Integer()
     currency = fields.String()
-    method = one_of((*Method, BY_HAND))
+    method = one_of((*Method, MANUAL))
     status = one_of(PayoutStatus)
     reference = fields.String(allow_none=True)
     failure_reason = fields.String(allow_none=True)

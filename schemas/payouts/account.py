@@ -21,7 +21,7 @@ def _if(holds: Callable[[str], bool]) -> Callable[[str], None]:
     return check
 
 
-_MOST = destinations.LONGEST_ID
+_MOST = destinations.MAX_ID_CHARS
 
 
 class PayoutAccountBody(Wire):
@@ -29,7 +29,7 @@ class PayoutAccountBody(Wire):
 
     method = one_of(Method, required=True, allow_none=True, metadata=NEEDED)
     wallet_email = Email(
-        load_default=None, allow_none=True, validate=validate.Length(max=destinations.LONGEST_WALLET_EMAIL)
+        load_default=None, allow_none=True, validate=validate.Length(max=destinations.MAX_WALLET_EMAIL_CHARS)
     )
     connected_account_id = fields.String(
         load_default=None,

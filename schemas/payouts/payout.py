@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import fields
 
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from domain.payouts.transfers import BY_HAND, Method
+from domain.payouts.transfers import MANUAL, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, line, not_blank, one_of
 from schemas.paging import PageQuery, QueryFlag
 
@@ -51,7 +51,7 @@ class PayoutRecord(Wire):
     milestone_id = fields.UUID(allow_none=True)
     amount_cents = fields.Integer()
     currency = fields.String()
-    method = one_of((*Method, BY_HAND))
+    method = one_of((*Method, MANUAL))
     status = one_of(PayoutStatus)
     attempt = fields.Integer()
     processor_transfer_id = fields.String(allow_none=True)

@@ -9,7 +9,7 @@ import orjson
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from domain.money import currencies
-from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
+from domain.payouts.plan import PAYOUT_CURRENCY, BlockReason
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
@@ -168,7 +168,7 @@ class CandidateRecord(Wire):
     eligible_conversion_ids = _WrittenIds(fields.UUID())
     method = one_of(Method, allow_none=True, metadata=MAY_LACK)
     payout_ready = fields.Boolean()
-    blocked_reason = one_of(Blocked, allow_none=True)
+    blocked_reason = one_of(BlockReason, allow_none=True)
 
 
 class PayoutPreviewRecord(Wire):

@@ -33,12 +33,12 @@ class FormFieldBody(Wire):
 
     key = text(longest=40, required=True, validate=[_key])
     step = whole(load_default=1, validate=_STEP)
-    label = _line(application_form.LONGEST_LABEL, required=True)
+    label = _line(application_form.MAX_LABEL_CHARS, required=True)
     type = one_of(FieldType, required=True)
     required = Flag(load_default=False)
     options = Items(
-        _line(application_form.LONGEST_OPTION),
-        most=application_form.MOST_OPTIONS,
+        _line(application_form.MAX_OPTION_CHARS),
+        most=application_form.MAX_OPTIONS,
         load_default=list,
         allow_none=True,
     )
@@ -55,7 +55,7 @@ class ApplicationFormBody(Wire):
     steps = whole(load_default=1, validate=_STEP)
     questions = Items(
         fields.Nested(FormFieldBody),
-        most=application_form.MOST_FIELDS,
+        most=application_form.MAX_FIELDS,
         least=1,
         data_key="fields",
         required=True,
@@ -64,7 +64,7 @@ class ApplicationFormBody(Wire):
     @validates_schema(skip_on_field_errors=True)
     def _check_together(self, form: dict[str, Any], **_: object) -> None:
         wrong: dict[str, Any] = {}
-        for place, (name, why) in application_form.amiss(form["steps"], form["questions"]).items():
+        for place, (name, why) in application_form.find_faults(form["steps"], form["questions"]).items():
             if place is None:
                 wrong[name] = [why]
             else:

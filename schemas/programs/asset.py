@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from domain.programs.assets import LONGEST_TEXT, AssetKind
+from domain.programs.assets import MAX_TEXT_CHARS, AssetKind
 from schemas.base import Instant, Wire, from_base64, line, not_blank, one_of, text
 from schemas.paging import PageQuery
 
@@ -14,7 +14,7 @@ class AssetBody(Wire):
 
     name = line(longest=120, required=True, validate=[not_blank])
     program_id = fields.UUID(load_default=None, allow_none=True)
-    words = text(longest=LONGEST_TEXT, load_default=None, allow_none=True, data_key="text", validate=[not_blank])
+    words = text(longest=MAX_TEXT_CHARS, load_default=None, allow_none=True, data_key="text", validate=[not_blank])
     data_base64 = fields.String(load_default=None, allow_none=True)
     content_type = text(longest=100, load_default=None, allow_none=True)
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from marshmallow import RAISE, ValidationError, fields, post_load
 
-from domain.programs.application_form import is_seen
-from domain.storefront import LONGEST_HEADLINE, LONGEST_INTRO, LONGEST_TEXT, LONGEST_TITLE, MOST_SECTIONS
+from domain.landing_limits import MAX_HEADLINE_CHARS, MAX_INTRO_CHARS, MAX_SECTIONS, MAX_TEXT_CHARS, MAX_TITLE_CHARS
+from domain.programs.application_form import is_printable
 from domain.text import one_line
 from schemas.base import Flag, Wire, color, from_base64, not_blank, text
 from schemas.bounded import Items
 
 
 def _seen(value: str) -> None:
-    if not is_seen(_lines(value)):
+    if not is_printable(_lines(value)):
         raise ValidationError("It holds a character that cannot be shown.")
 
 
@@ -30,8 +30,8 @@ class LandingSection(Wire):
     class Meta:
         unknown = RAISE
 
-    title = text(longest=LONGEST_TITLE, required=True, validate=[not_blank, _seen, _joined])
-    words = text(longest=LONGEST_TEXT, required=True, attribute="text", data_key="text", validate=[not_blank, _seen])
+    title = text(longest=MAX_TITLE_CHARS, required=True, validate=[not_blank, _seen, _joined])
+    words = text(longest=MAX_TEXT_CHARS, required=True, attribute="text", data_key="text", validate=[not_blank, _seen])
 
 
 class LandingPageBody(Wire):
@@ -43,9 +43,9 @@ class LandingPageBody(Wire):
     class Meta:
         unknown = RAISE
 
-    headline = text(longest=LONGEST_HEADLINE, allow_none=True, validate=[_seen, _joined])
-    intro = text(longest=LONGEST_INTRO, allow_none=True, validate=[_seen])
-    sections = Items(fields.Nested(LandingSection), most=MOST_SECTIONS, allow_none=True)
+    headline = text(longest=MAX_HEADLINE_CHARS, allow_none=True, validate=[_seen, _joined])
+    intro = text(longest=MAX_INTRO_CHARS, allow_none=True, validate=[_seen])
+    sections = Items(fields.Nested(LandingSection), most=MAX_SECTIONS, allow_none=True)
     hero_image_id = fields.UUID(allow_none=True)
     accent_color = color(allow_none=True)
     show_terms = Flag(allow_none=True)

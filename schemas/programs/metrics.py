@@ -5,7 +5,7 @@ Amounts are home-currency minor units; what had no rate on its day is in the map
 
 from marshmallow import fields, validate
 
-from domain.programs.metrics import MOST_BOARD_DAYS, MOST_ENTRIES, BoardMetric, MetricsGroup
+from domain.programs.metrics import MAX_BOARD_DAYS, MAX_ENTRIES, BoardMetric, MetricsGroup
 from schemas.base import Wire, one_of
 from schemas.paging import QueryInteger
 from schemas.programs.daily import DailyQuery
@@ -69,8 +69,8 @@ class LeaderboardQuery(Wire):
 
     program_id = fields.UUID(load_default=None)
     metric = one_of(BoardMetric, load_default=str(BoardMetric.sales))
-    days = QueryInteger(load_default=30, validate=validate.Range(min=1, max=MOST_BOARD_DAYS))
-    limit = QueryInteger(load_default=10, validate=validate.Range(min=1, max=MOST_ENTRIES))
+    days = QueryInteger(load_default=30, validate=validate.Range(min=1, max=MAX_BOARD_DAYS))
+    limit = QueryInteger(load_default=10, validate=validate.Range(min=1, max=MAX_ENTRIES))
 
 
 class BoardRecord(Wire):

@@ -116,7 +116,7 @@ class ProgramChanges(_Written):
     default_commission_model = one_of(statuses.CommissionModel)
     recurring_months = whole(validate=validate.Range(min=_LIFETIME, max=_LONGEST_WINDOW_MONTHS), allow_none=True)
     is_active = Flag()
-    custom_domain = text(longest=host_names.LONGEST, allow_none=True, validate=[host_name])
+    custom_domain = text(longest=host_names.MAX_CHARS, allow_none=True, validate=[host_name])
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         super().on_bind_field(field_name, field_obj)
@@ -208,7 +208,7 @@ class ProgramRecord(Wire):
     custom_domain = fields.String(allow_none=True)
     custom_domain_verified = fields.Boolean()
     network_visibility = one_of(statuses.NetworkVisibility)
-    network_review = fields.Nested(NetworkReviewRecord(), attribute="shown_review", allow_none=True)
+    network_review = fields.Nested(NetworkReviewRecord(), attribute="listing_review", allow_none=True)
     category = one_of(ProgramCategory, allow_none=True)
     is_publicly_discoverable = fields.Boolean()
     budget_cents = fields.Integer(allow_none=True)

@@ -78,7 +78,7 @@ def landing_record(landing: Any, *, base_url: str) -> Mapping[str, Any]:
     page = shown["landingPageConfig"] or {}
     return shown | {
         "landingPageConfig": page and page | {"heroImageUrl": _file_url(page["heroImageId"], base_url)},
-        "applicationForm": application_form.public(landing.application_form),
+        "applicationForm": application_form.first_step(landing.application_form),
         "logoUrl": _file_url(landing.logo_file_id, base_url),
         "faviconUrl": _file_url(landing.favicon_file_id, base_url),
     }

@@ -7,7 +7,7 @@ from marshmallow import fields
 
 from domain import statuses
 from domain.payouts.states import PayoutStatus
-from domain.payouts.transfers import BY_HAND, Method
+from domain.payouts.transfers import MANUAL, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, one_of
 from schemas.payouts.payout import day
 
@@ -79,7 +79,7 @@ class ConversionAdjustedData(_OfConversion, _Money):
 class _OfPayout(_Money):
     payout_id = fields.UUID()
     affiliate_id = fields.UUID()
-    method = one_of((*Method, BY_HAND))
+    method = one_of((*Method, MANUAL))
 
 
 class PayoutCreatedData(_OfPayout):

@@ -64,7 +64,7 @@ class Rails(Concern):
     ask_again_s: tuple[int, ...] = setting(
         "PAYOUT_ASK_AGAIN_S",
         seconds_list,
-        transfers.ASK_AGAIN_S,
+        transfers.RETRY_DELAYS_S,
         "how long after each answer a rail is asked again about a payout that it has neither confirmed nor rejected;"
         " the last interval repeats",
     )

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 import pytest
 
 from adapters import name_servers
-from domain.host_proofs.records import ReplyKind, WantedProof
+from domain.host_proofs.records import ExpectedProof, ReplyKind
 from tests.support.outside.name_server import NameServer
 from tests.support.turning import turn
 
-_WANTED = WantedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
+_WANTED = ExpectedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from models.deals import lists as deal_lists
 from models.payouts import lists as payout_lists
 from models.programs.metrics import MetricsScope
 from pipelines.fraud import summary
-from pipelines.payouts import due, funding, transfer
+from pipelines.payouts import funding, run_plan, transfer
 from pipelines.programs import measuring, numbers
 from tests.budgets.counting import HotPath, in_one_transaction
 from tests.support.api.payouts import URL, owner, run
@@ -36,7 +36,7 @@ def _fraud_summary(brand):
     with db.unit_of_work(brand.id):
         db.db.stage("update organization set home_currency = 'GBP' where id = %s", (brand.id,))
     fields = {"organization_id": brand.id, "program_id": brand.programs[-1], "days": 30}
-    return [in_one_transaction(brand, lambda: summary.summary(**fields, now=clock.now()))]
+    return [in_one_transaction(brand, lambda: summary.summarize(**fields, now=clock.now()))]
 
 
 def _busy_programs(brand):
@@ -123,14 +123,16 @@ def _funding(_, app):
     payroll = _payroll(app)
     run(payroll)
     return [
-        in_one_transaction(payroll.brand, lambda: funding.status(organization_id=payroll.brand.id, now=clock.now()))
+        in_one_transaction(
+            payroll.brand, lambda: funding.find_funding(organization_id=payroll.brand.id, now=clock.now())
+        )
     ]
 
 
 def _previews(_, app):
     payroll = _payroll(app)
     fields = {"organization_id": payroll.brand.id, "filters": EVERYTHING}
-    call = in_one_transaction(payroll.brand, lambda: due.preview(**fields, now=clock.now()))
+    call = in_one_transaction(payroll.brand, lambda: run_plan.preview(**fields, now=clock.now()))
     yield call
     _grow(payroll)
     yield call
@@ -192,7 +194,7 @@ PATHS = {
     "fraud-summary": HotPath(
         _fraud_summary,
         4 + _END,
-        stated={summary.summary: "4 round trips (program; organization; counts; rates)"},
+        stated={summary.summarize: "4 round trips (program; organization; counts; rates)"},
     ),
     "stats": HotPath(
         _stats,
@@ -208,8 +210,8 @@ PATHS = {
         lambda brand, app: _payout_pages(brand, app, ["?lineItems=false"]), _CALLER + 1
     ),
     "payout": HotPath(_one_payout, _CALLER + 2, stated={payout_lists.find: "2 round trips"}),
-    "funding-status": HotPath(_funding, 3 + _END, stated={funding.status: "3 round trips"}),
-    "payout-preview": HotPath(_previews, 5 + _END, stated={due.preview: "7 round trips"}),
+    "funding-status": HotPath(_funding, 3 + _END, stated={funding.find_funding: "3 round trips"}),
+    "payout-preview": HotPath(_previews, 5 + _END, stated={run_plan.preview: "7 round trips"}),
     "payout-run": HotPath(_runs, 12),
     "transfer": HotPath(
         _transfers, 1 + _END, stated={transfer.prepare: "1 round trip", transfer.record: "1 round trip"}

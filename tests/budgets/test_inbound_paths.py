@@ -6,8 +6,8 @@ from adapters import clock
 from api.gateways import inbound
 from models import db
 from pipelines.gateways import process, reconcile
-from pipelines.gateways.booking import sell
-from pipelines.leads import captured, lifecycle, signed
+from pipelines.gateways.booking import sales
+from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.counting import HotPath
 from tests.support.draining import drain, hand_out, run
@@ -23,7 +23,7 @@ from tests.support.turning import turn
 def _signed_lead(brand, email, **fields):
     posted = LeadBody().load({"affiliateSlug": slug_of(brand), "email": email} | fields)
     with db.unit_of_work(brand.id):
-        return signed.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
+        return server_leads.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
 
 
 def _lead_to_record(brand, *, is_known=False, **fields):
@@ -98,13 +98,13 @@ def _pages_to_reconcile(brand, stack):
             job = reconcile.prepare(
                 organization_id=brand.id, connection_id=connection["id"], since=None, now=clock.now()
             )
-        totals = reconcile.ReconcileFound()
-        for page in reconcile.pages(job, totals):
+        totals = reconcile.ReconcileResult()
+        for page in reconcile.list_pages(job, totals):
             yield job, page, totals
 
     def take(job, page, totals):
         with db.unit_of_work(brand.id):
-            reconcile.take(job, page, totals, now=clock.now())
+            reconcile.store_page(job, page, totals, now=clock.now())
 
     calls = []
     for number in (1, 1, 30):
@@ -128,13 +128,13 @@ PATHS = {
         _lead_to_record,
         3,
         stated={
-            signed.record: "Budget: 3 round trips (look up; insert; writes and commit).",
+            server_leads.record: "Budget: 3 round trips (look up; insert; writes and commit).",
             lifecycle.record: "Budget: 2 round trips (insert; writes and commit).",
         },
     ),
     "lead-known": HotPath(lambda brand: _lead_to_record(brand, is_known=True), 3),
     "lead-known-by-event": HotPath(lambda brand: _lead_to_record(brand, is_known=True, externalEventId="a"), 2),
-    "lead-of-page": HotPath(_lead_of_a_page, 1, stated={captured.any_org_stage: "Budget: 1 round trip."}),
+    "lead-of-page": HotPath(_lead_of_a_page, 1, stated={page_leads.any_org_stage: "Budget: 1 round trip."}),
     # Three transactions find the link, whether it is open and what decides; the fourth asks that again under the
     # budget's lock, and writes: two statements more for a lead that is new.
     "lead-paid": HotPath(lambda brand, stack: _paid_lead(brand, stack, "ada@example.org"), 17),
@@ -148,7 +148,7 @@ PATHS = {
     "gateway-payment": HotPath(
         _payment_to_book,
         _BOOKED,
-        stated={process.prepare: "Budget: 1 round trip (read)", sell.payment: "Budget: 2 round trips"},
+        stated={process.prepare: "Budget: 1 round trip (read)", sales.book_payment: "Budget: 2 round trips"},
         rows=("select count(*) from conversion where source = 'stripe'", 2),
     ),
     "gateway-payment-with-platform": HotPath(
@@ -162,7 +162,7 @@ PATHS = {
         _BOOKED + 1,
         rows=("select count(*) from platform_lookup", 2),
     ),
-    "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.take: "Budget: 2 statements"}),
+    "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.store_page: "Budget: 2 statements"}),
     "fraud-event": HotPath(_fraud_event, 1 + 2),  # the record with its commit; the test's own look at it
 }
 

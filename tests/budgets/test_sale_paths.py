@@ -10,7 +10,7 @@ from domain import jobs
 from models import db
 from models.jobs import rows
 from models.programs import performance_tiers
-from pipelines.conversions import accept, override, refund, settle
+from pipelines.conversions import acceptance, override, refund, settlement
 from pipelines.conversions.override import OwedShare
 from schemas.conversions.sale import SaleBody
 from tests.budgets.counting import HotPath
@@ -22,16 +22,16 @@ from tests.support.recruits import Recruits
 def _accept(brand, event, **fields):
     posted = SaleBody().load({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000} | fields)
     with db.unit_of_work(brand.id, is_single=True):
-        recorded = accept.sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
+        recorded = acceptance.accept_sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
     return recorded.conversion_id
 
 
 def _settle(brand, *sale_ids):
     with db.unit_of_work(brand.id):
         if len(sale_ids) == 1:
-            settle.sale(organization_id=brand.id, sale_id=sale_ids[0], now=clock.now())
+            settlement.settle_sale(organization_id=brand.id, sale_id=sale_ids[0], now=clock.now())
         else:
-            settle.several(organization_id=brand.id, sale_ids=list(sale_ids), now=clock.now())
+            settlement.settle_sales(organization_id=brand.id, sale_ids=list(sale_ids), now=clock.now())
 
 
 def _write_overrides(pair, *sale_ids):
@@ -42,7 +42,9 @@ def _write_overrides(pair, *sale_ids):
 
 def _refund(brand, event):
     with db.unit_of_work(brand.id):
-        refund.apply(organization_id=brand.id, external_event_id=event, requested_cents=100, now=clock.now())
+        refund.refund_by_external_id(
+            organization_id=brand.id, external_event_id=event, requested_cents=100, now=clock.now()
+        )
 
 
 def _shop(brand):
@@ -64,7 +66,7 @@ def _sale_within_a_transaction(brand):
 
     def accept_and_fail():
         with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
-            accept.sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
+            acceptance.accept_sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
             raise ZeroDivisionError
 
     return [accept_and_fail]
@@ -163,7 +165,7 @@ def _refund_to_cascade(brand):
 
     def cascade(sale_id):
         with db.unit_of_work(brand.id):
-            refund.cascade(organization_id=brand.id, conversion_id=sale_id, now=clock.now())
+            refund.refund_override(organization_id=brand.id, conversion_id=sale_id, now=clock.now())
 
     cascade(sale_ids[0])
     return [lambda: cascade(sale_ids[1])]
@@ -185,10 +187,10 @@ def _event_to_deliver(brand, receiver):
     return [deliver]
 
 
-_SETTLED = {settle.sale: "2 round trips (facts; writes and commit)"}
+_SETTLED = {settlement.settle_sale: "2 round trips (facts; writes and commit)"}
 _OVERRIDE = "2 round trips (lock parents; insert) and the writes with the commit, how"
 PATHS = {
-    "accept": HotPath(_new_sale, 1, 3, {accept.sale: "Budget: 1 round trip with the commit"}),
+    "accept": HotPath(_new_sale, 1, 3, {acceptance.accept_sale: "Budget: 1 round trip with the commit"}),
     "accept-in-a-transaction": HotPath(_sale_within_a_transaction, 2, 3),
     "accept-known": HotPath(_known_sale, 3, 6),
     "settle": HotPath(_sale_to_settle, 2, 10, _SETTLED),
@@ -199,15 +201,15 @@ PATHS = {
     "settle-under-tiers": HotPath(
         lambda brand: _sale_under_tiers(brand, "USD"),
         5,
-        stated={settle.sale: "three more in a campaign with performance tiers"},
+        stated={settlement.settle_sale: "three more in a campaign with performance tiers"},
     ),
     "settle-under-tiers-of-former-currency": HotPath(
         lambda brand: _sale_under_tiers(brand, "EUR"),
         6,
-        stated={settle.sale: "and a fourth while tiers are in a former home currency"},
+        stated={settlement.settle_sale: "and a fourth while tiers are in a former home currency"},
     ),
     "settle-again": HotPath(_settled_sale, 2, 4),
-    "settle-several": HotPath(_several_sales, 2, 11, {settle.several: "that of one, however many they are"}),
+    "settle-several": HotPath(_several_sales, 2, 11, {settlement.settle_sales: "that of one, however many they are"}),
     "override": HotPath(_overrides, 2 + 1, 7, {override.write: _OVERRIDE}),
     "override-of-refunded": HotPath(
         lambda brand: _overrides(brand, is_refunded=True),
@@ -218,14 +220,18 @@ PATHS = {
         lambda brand: _sale_to_refund(brand, False),
         5,
         14,
-        {refund.apply: "5 round trips (find; is it settled; lock; who follows it; commit)"},
+        {refund.refund_by_external_id: "5 round trips (find; is it settled; lock; who follows it; commit)"},
     ),
     "refund-with-override": HotPath(lambda brand: _sale_to_refund(brand, True), 5, 15),
     "cascade": HotPath(
         _refund_to_cascade,
         4 + 1,
         13,
-        {refund.cascade: "4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit"},
+        {
+            refund.refund_override: (
+                "4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit"
+            ),
+        },
     ),
     # The job's lock; the attempt; its start with a commit; the result and the end of the job with theirs.
     "deliver": HotPath(_event_to_deliver, 4, 10),

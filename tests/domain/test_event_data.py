@@ -21,13 +21,13 @@ _BY_FUNCTION = {
     events.conversion_adjusted: "conversion.adjusted",
     events.affiliate_created: "affiliate.created",
     events.affiliate_approved: "affiliate.approved",
-    payout_events.created: "payout.created",
-    payout_events.paid: "payout.paid",
-    payout_events.failed: "payout.failed",
-    deal_events.funded: "deal.funded",
-    deal_events.submitted: "milestone.submitted",
-    deal_events.released: "milestone.released",
-    deal_events.dispute_opened: "dispute.opened",
+    payout_events.serialize_created: "payout.created",
+    payout_events.serialize_paid: "payout.paid",
+    payout_events.serialize_failed: "payout.failed",
+    deal_events.serialize_funded: "deal.funded",
+    deal_events.serialize_submitted: "milestone.submitted",
+    deal_events.serialize_released: "milestone.released",
+    deal_events.serialize_dispute_opened: "dispute.opened",
 }
 _VALUES: dict[Any, object] = {
     UUID: UUID("0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a11"),
@@ -54,7 +54,7 @@ def test_what_is_written_is_as_described(write, is_full) -> None:
 
     assert written <= {field.data_key for field in fields}
     assert always <= written
-    if is_full and write is not payout_events.paid:  # of a payment's references only one rail's are there
+    if is_full and write is not payout_events.serialize_paid:  # of a payment's references only one rail's are there
         assert written == {field.data_key for field in fields}
 
 

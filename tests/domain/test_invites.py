@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain import invites
-from domain.invites import Conflict, Wish
+from domain.invites import InviteRequest, SlugConflict
 
 _ENDS = datetime(2030, 1, 15, tzinfo=UTC)
 _MOMENT = timedelta(microseconds=1)
@@ -26,14 +26,19 @@ def test_a_pending_invite_expires_by_the_clock_and_no_other_does(stored, now, st
 
 
 def test_a_slug_goes_to_the_first_who_can_have_it():
-    wishes = [Wish("a@x.test", "ada"), Wish("b@x.test", "ada"), Wish("c@x.test", "ada"), Wish("d@x.test", None)]
+    wishes = [
+        InviteRequest("a@x.test", "ada"),
+        InviteRequest("b@x.test", "ada"),
+        InviteRequest("c@x.test", "ada"),
+        InviteRequest("d@x.test", None),
+    ]
 
-    granted, conflicts = invites.grant(wishes, of_others={("ada", "a@x.test")})
+    granted, conflicts = invites.assign_slugs(wishes, of_others={("ada", "a@x.test")})
 
     assert granted == {"a@x.test": None, "b@x.test": "ada", "c@x.test": None, "d@x.test": None}
     assert conflicts == [
-        Conflict("a@x.test", "ada", "slug_already_taken"),
-        Conflict("c@x.test", "ada", "duplicate_within_batch"),
+        SlugConflict("a@x.test", "ada", "slug_already_taken"),
+        SlugConflict("c@x.test", "ada", "duplicate_within_batch"),
     ]
 
 
@@ -51,12 +56,12 @@ def test_a_slug_goes_to_the_first_who_can_have_it():
     ],
 )
 def test_a_slug_that_cannot_be_one_is_a_conflict(slug, reason):
-    granted, conflicts = invites.grant([Wish("a@x.test", slug)], of_others=set())
+    granted, conflicts = invites.assign_slugs([InviteRequest("a@x.test", slug)], of_others=set())
 
     assert granted == {"a@x.test": None}
-    assert conflicts == [Conflict("a@x.test", slug, reason)]
+    assert conflicts == [SlugConflict("a@x.test", slug, reason)]
 
 
 @pytest.mark.parametrize("slug", [None, ""])
 def test_no_slug_is_no_conflict(slug):
-    assert invites.grant([Wish("a@x.test", slug)], of_others=set()) == ({"a@x.test": None}, [])
+    assert invites.assign_slugs([InviteRequest("a@x.test", slug)], of_others=set()) == ({"a@x.test": None}, [])

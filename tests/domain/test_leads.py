@@ -40,7 +40,7 @@ def test_only_a_lead_in_quarantine_is_not_open(status):
     ],
 )
 def test_a_lead_that_is_validated_goes_back_where_it_would_be(is_converted, left, state):
-    assert leads.restored(is_converted=is_converted, expires_at=NOW + left, now=NOW) == state
+    assert leads.restored_state(is_converted=is_converted, expires_at=NOW + left, now=NOW) == state
 
 
 @pytest.mark.parametrize(

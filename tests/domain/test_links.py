@@ -47,7 +47,7 @@ def test_a_short_link_whose_slug_is_another_ones_names_its_program():
     ],
 )
 def test_a_short_link_leads_to_the_site_with_slug_and_tag(destination, sub_id, site):
-    assert links.landing(slug="ben", destination_url=destination, sub_id=sub_id) == site
+    assert links.landing_url(slug="ben", destination_url=destination, sub_id=sub_id) == site
 
 
 def test_a_format_that_does_not_exist_is_no_link():
@@ -59,7 +59,7 @@ def test_a_format_that_does_not_exist_is_no_link():
     ("model", "most"), [("Cps", 20), ("Cpa", 20), ("RevShare", 20), ("Hybrid", 20), ("Cpc", 1), ("Cpl", 1)]
 )
 def test_only_sale_models_have_room_for_more_links(model, most):
-    assert links.most(model) == most
+    assert links.max_links(model) == most
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_only_sale_models_have_room_for_more_links(model, most):
     ],
 )
 def test_slugs_of_an_address_come_in_the_order_of_the_parameters_and_its_path_last(address, slugs):
-    assert links.slugs_in(address, ["via", "ref", "referrer"]) == slugs
+    assert links.slugs_from_url(address, ["via", "ref", "referrer"]) == slugs
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ def test_slugs_of_an_address_come_in_the_order_of_the_parameters_and_its_path_la
     ],
 )
 def test_parameters_are_forwarded_but_for_reserved_and_dangerous_ones(query, forwarded):
-    assert links.forwardable(query, reserved={"via"}) == forwarded
+    assert links.list_forwardable(query, reserved={"via"}) == forwarded
 
 
 def test_at_most_a_hundred_parameters_are_forwarded():
     query = "&".join(f"p{number}=1" for number in range(150))
 
-    assert len(links.forwardable(query, reserved=())) == 100
+    assert len(links.list_forwardable(query, reserved=())) == 100
 
 
 def test_a_forwarded_parameter_never_replaces_one_of_the_destination():
-    site = links.landing(
+    site = links.landing_url(
         slug="ben",
         destination_url="https://shop.test/a?x=own&%79=own#part",
         sub_id="mail",

@@ -70,12 +70,12 @@ _BAD = [
 
 
 def test_an_origin_is_what_a_browser_writes():
-    assert {text: origins.normalized(text) for text in _GOOD} == _GOOD
-    assert [text for text in _BAD if origins.normalized(text) is not None] == []
+    assert {text: origins.normalize(text) for text in _GOOD} == _GOOD
+    assert [text for text in _BAD if origins.normalize(text) is not None] == []
 
 
 def test_each_is_meant_once_and_the_order_stays():
-    found = origins.allowed(["https://b.example.com:443", "https://a.example.com", "https://b.example.com"])
+    found = origins.validate(["https://b.example.com:443", "https://a.example.com", "https://b.example.com"])
 
     assert found == ("https://b.example.com", "https://a.example.com")
 
@@ -90,7 +90,7 @@ def test_each_is_meant_once_and_the_order_stays():
 )
 def test_what_is_none_is_refused_and_named(texts, code):
     with pytest.raises(Refused) as refusal:
-        origins.allowed(texts)
+        origins.validate(texts)
 
     assert (refusal.value.status, refusal.value.code, refusal.value.field) == (400, code, "allowedOrigins")
     assert not texts or len(texts) > 10 or "https://A.example.com" in refusal.value.message

@@ -44,8 +44,8 @@ def test_unknown_address_of_the_affiliate_is_no_self_referral():
 def test_policy_decides_how_a_self_referral_starts(policy, status, starts_as, needs_approval):
     own = {"policy": policy, "status": ConversionStatus(status)}
 
-    found = self_referrals.standing(buyer_email=_BEN, affiliate_email=_BEN, **own)
-    other = self_referrals.standing(buyer_email="ann@example.com", affiliate_email=_BEN, **own)
+    found = self_referrals.initial_state(buyer_email=_BEN, affiliate_email=_BEN, **own)
+    other = self_referrals.initial_state(buyer_email="ann@example.com", affiliate_email=_BEN, **own)
 
-    assert found == self_referrals.InitialStanding(True, ConversionStatus(starts_as), needs_approval)
-    assert other == self_referrals.InitialStanding(False, ConversionStatus(status), needs_approval=False)
+    assert found == self_referrals.InitialState(True, ConversionStatus(starts_as), needs_approval)
+    assert other == self_referrals.InitialState(False, ConversionStatus(status), needs_approval=False)

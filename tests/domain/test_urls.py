@@ -87,7 +87,7 @@ def _is_refused_by_safe_http(text):
 _CHECKED_LATER = {
     "targetUrl": _is_refused_by_safe_http,
     "url": _is_refused_by_safe_http,
-    "allowedOrigins": lambda text: origins.normalized(text) is None,
+    "allowedOrigins": lambda text: origins.normalize(text) is None,
     "hostedCheckoutThankYouUrl": _is_refused_by_thank_you,
 }
 # What pages report of themselves is counted and never followed; a malformed one loses no click.

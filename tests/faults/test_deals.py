@@ -9,7 +9,7 @@ from adapters import clock
 from adapters.identity import tokens
 from domain.deals.states import Side
 from models import db
-from pipelines.deals import dispute, money, offer, submit
+from pipelines.deals import dispute, money, offer, submission
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
@@ -47,7 +47,7 @@ class Deals:
             "milestones": [{"title": "All of it", "amount_cents": _CENTS, "due_at": None}],
         }
         with db.unit_of_work(brand.id):
-            deal_id = offer.create(organization_id=brand.id, wanted=wanted, is_test=False, now=now)
+            deal_id = offer.create(organization_id=brand.id, body=wanted, is_test=False, now=now)
         for act in (offer.make_offer, offer.accept):
             self.each(lambda deal, act=act: act(deal, now=now), only=[deal_id])  # type: ignore[misc]
         return deal_id
@@ -56,7 +56,7 @@ class Deals:
         """Do something to every deal, behind the locks of its money. Within the machine's own models."""
         for deal_id in only or self.ids:
             with db.unit_of_work(self.shop.id):
-                act(money.lock(organization_id=self.shop.id, deal_id=deal_id))
+                act(money.lock_for_payment_request(organization_id=self.shop.id, deal_id=deal_id))
 
     def post(self, verb: str) -> None:
         """Let the Owner do something to every deal, over HTTP."""
@@ -73,17 +73,17 @@ class Deals:
     def approve(self) -> None:
         """Have every deal funded, its milestone submitted and approved."""
         with self.machine.own_models():
-            self.each(lambda deal: submit.hand_in(deal, 1, urls=["https://a.example"], now=clock.now()))
+            self.each(lambda deal: submission.submit_milestone(deal, 1, urls=["https://a.example"], now=clock.now()))
         self.post("milestones/1/approve")
 
     def settle(self) -> None:
         """Settle a dispute about every deal: a part is given back, the rest is paid."""
         with self.machine.own_models():
-            self.each(lambda deal: dispute.begin(deal, 1, side=Side.brand, words=_WORDS, now=clock.now()))
+            self.each(lambda deal: dispute.open_dispute(deal, 1, side=Side.brand, statement=_WORDS, now=clock.now()))
             self.each(self._settle)
 
     def _settle(self, deal: Any) -> None:
-        milestone = submit.find(deal, 1)
+        milestone = submission.find(deal, 1)
         dispute.settle(deal, milestone.id, to_affiliate_cents=_CENTS - _BACK, now=clock.now())
 
     def booked(self, service: FakeProcessor) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from adapters import clock
-from domain.payouts.transfers import key_of
+from domain.payouts.transfers import idempotency_key
 from models import db
 from pipelines.payouts import decisions
 from tests.adapters.rails.fake_processor import FakeProcessor
@@ -66,7 +66,7 @@ def _paid(machine: Machine, payroll: Payroll) -> list[str]:
         "select count(*) from event where organization_id = %s and type = 'payout.paid'", payroll.brand.id
     )
     assert told == [(len(payroll.affiliates),)]
-    return sorted(key_of(payout_id=payout_id, attempt=attempt) for payout_id, attempt, _, _ in rows)
+    return sorted(idempotency_key(payout_id=payout_id, attempt=attempt) for payout_id, attempt, _, _ in rows)
 
 
 @pytest.mark.parametrize("method", ["ProcessorConnect", "Wallet", "GlobalPayouts"])

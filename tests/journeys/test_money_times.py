@@ -11,7 +11,7 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.conversions import refund
-from pipelines.deals import fund, money
+from pipelines.deals import charge, money
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
 from tests.support.rows.dealing import Dealing
@@ -69,7 +69,9 @@ def test_sales_refunds_and_payouts_carry_the_databases_time(app: Any, monkeypatc
     with _an_hour_ahead(monkeypatch) as ahead:
         drain("sales")
         with db.unit_of_work(payroll.brand.id):
-            refund.apply(organization_id=payroll.brand.id, external_event_id="order-1", requested_cents=100, now=ahead)
+            refund.refund_by_external_id(
+                organization_id=payroll.brand.id, external_event_id="order-1", requested_cents=100, now=ahead
+            )
         payroll.run()
         payroll.pay()
 
@@ -84,7 +86,7 @@ def test_deals_carry_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatc
 
     with _an_hour_ahead(monkeypatch) as ahead:
         with db.unit_of_work(dealing.brand.id):
-            fund.start(money.lock(organization_id=dealing.brand.id, deal_id=deal_id), now=ahead)
+            charge.start(money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=deal_id), now=ahead)
         drain("payouts")
 
     assert dealing.shown(str(deal_id))["status"] == "Funded"

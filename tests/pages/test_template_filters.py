@@ -26,7 +26,7 @@ def test_a_moment_names_its_zone_and_is_readable_by_programs():
 def berlin(app):
     """A page that is made for somebody in Berlin."""
     with app.test_request_context():
-        g.page_zone = time_zones.of("Europe/Berlin")
+        g.page_zone = time_zones.find_zone("Europe/Berlin")
         yield
 
 
@@ -105,6 +105,7 @@ def test_the_version_of_a_part_knows_no_ages_and_no_keys():
 )
 def test_a_duration_is_said_in_its_largest_unit(seconds, said):
     assert template_filters.format_duration(seconds) == said
+
 
 _TABLE = """<thead><tr><th scope="col">{head}</th><th scope="col" class="num">Paid <b>out</b></th><th></th></tr></thead>
 <tbody>

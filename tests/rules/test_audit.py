@@ -126,7 +126,7 @@ def _draft(owner: Brand) -> str:
     _due(owner)
     owner.call("PATCH", "/api/organizations/me", {"automaticPayoutCadence": "Weekly"})
     with db.any_org_work():
-        propose.make(organization_id=owner.id, now=clock.now() + timedelta(days=7))
+        propose.propose(organization_id=owner.id, now=clock.now() + timedelta(days=7))
     (draft,) = owner.get(f"{_PAYOUTS}/drafts").json
     return f"{_PAYOUTS}/drafts/{draft['id']}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from api.payouts.runs import GATES
 from domain.money import valuation
 from domain.payouts import gates
-from domain.payouts.plan import Blocked
+from domain.payouts.plan import BlockReason
 from domain.payouts.states import PayoutStatus
 from domain.payouts.transfers import Method
 
@@ -21,7 +21,7 @@ def _first_column(heading: str) -> list[str]:
 
 
 def test_every_reason_that_keeps_money_back_is_told():
-    assert _first_column("What is due") == [f"`{reason}`" for reason in Blocked]
+    assert _first_column("What is due") == [f"`{reason}`" for reason in BlockReason]
 
 
 def test_every_gate_is_told_in_the_order_in_which_they_shut():
@@ -40,5 +40,5 @@ def test_every_status_is_told():
 
 def test_the_figures_are_those_of_the_code():
     assert f"{gates.CAP_CENTS // 100:,} USD in {gates.WINDOW.days} days" in _PAGE
-    assert f"verified wait {_IN_WORDS[gates.HOLDING.days]} days" in _PAGE
+    assert f"verified wait {_IN_WORDS[gates.HOLD_PERIOD.days]} days" in _PAGE
     assert f"not older than {_IN_WORDS[valuation.FRESH_DAYS]} days" in _PAGE

@@ -81,7 +81,7 @@ def test_every_string_of_a_request_is_one_line_or_listed_with_a_reason(sent):
     loose = {
         place
         for place, described in sent.items()
-        if one_line.REFUSED not in described.get("pattern", "").replace("\\\\", "\\")
+        if one_line.REFUSED_CHARACTERS not in described.get("pattern", "").replace("\\\\", "\\")
         and place not in _CLEANED | _OWN_FORM.keys()
         and place.rpartition(".")[2] not in _SEVERAL_LINES.keys() | _OWN_FORM.keys()
     }

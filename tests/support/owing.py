@@ -11,7 +11,7 @@ from domain.programs.numbers import Money
 from models import db
 from models.ledger import day_rules, rules
 from models.programs import daily_totals
-from pipelines import reckoning
+from pipelines import owed_days
 from pipelines.programs import numbers
 from tests.support.rows.brands import Brand
 
@@ -37,7 +37,7 @@ def fold(brand: Brand) -> None:
 def reckon(brand: Brand) -> None:
     """Reckon the brand's days that are to be, as the job does."""
     with db.unit_of_work(brand.id):
-        reckoning.reckon(brand.id)
+        owed_days.compute(brand.id)
 
 
 def broken(brand: Brand) -> list[str]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters import clock
 from models import db
-from pipelines.conversions import settle
+from pipelines.conversions import settlement
 from tests.support.rows.brands import Brand
 
 
@@ -36,7 +36,7 @@ class Recruits:
     def settle(self, conversion_id: UUID) -> None:
         """Settle the sale alone; its override waits in the queue."""
         with db.unit_of_work(self.brand.id):
-            settle.sale(organization_id=self.brand.id, sale_id=conversion_id, now=clock.now())
+            settlement.settle_sale(organization_id=self.brand.id, sale_id=conversion_id, now=clock.now())
 
     def change(self, sql: str) -> None:
         """Change rows of the brand."""

@@ -16,7 +16,7 @@ from workers import process
 from workers.actor import register_calling_job
 from workers.batching.call_batches import CallBatch
 
-_JOB = Job("test.batch_counts", queue="upkeep", max_attempts=3, together=4, lease_s=90)
+_JOB = Job("test.batch_counts", queue="upkeep", max_attempts=3, batch_size=4, lease_s=90)
 
 
 def _count_attempts(outcome: str) -> float:

@@ -20,7 +20,7 @@ from workers.actor import database_job, register_calling_job
 from workers.batching.batch_pauses import batch_pauses
 from workers.batching.call_batches import CallBatch
 
-_JOB = Job("test.batch", queue="upkeep", max_attempts=3, together=4)
+_JOB = Job("test.batch", queue="upkeep", max_attempts=3, batch_size=4)
 _CALL = dataclasses.replace(_JOB, lease_s=90)
 
 
@@ -213,7 +213,7 @@ def test_jobs_are_batched_again_after_the_pause(brand):
 
 
 def test_batch_size_and_batch_function_are_required_together():
-    for job, together in ((_JOB, None), (dataclasses.replace(_JOB, together=1), lambda jobs: None)):
+    for job, together in ((_JOB, None), (dataclasses.replace(_JOB, batch_size=1), lambda jobs: None)):
         with pytest.raises(ValueError, match=r"^test\.batch: Job\.together above 1 needs"):
             database_job(job, together=together)(lambda job: None)
 

@@ -213,7 +213,7 @@ def test_a_dead_letter_has_all_of_the_longest_click(paying):
 
 
 def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):
-    monkeypatch.setattr(upkeep, "_AT_ONCE", 2)
+    monkeypatch.setattr(upkeep, "_BATCH", 2)
     send(*[raw(paying, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
     consume()
 

@@ -26,11 +26,11 @@ from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
-from domain.text import stored
+from domain.text import stored_values
 from models import db
 from pipelines.clicks import scores
-from pipelines.leads import captured
-from pipelines.organization import mailed_links
+from pipelines.leads import page_leads
+from pipelines.organization import sign_in_emails
 from tests.support import databases
 from tests.support.rows.click_rows import consume, outcomes, raw, send
 from tests.support.rows.leads import browser, slug_of
@@ -144,7 +144,7 @@ def test_lead_that_a_newer_release_sealed_waits_for_it(paying, drain):
 
 def test_sign_in_email_that_a_newer_release_sealed_waits_for_it(app, drain):
     with db.any_org_work():
-        mailed_links.any_org_stage_asked(email="nobody@example.com", asked="cookie", back=None)
+        sign_in_emails.any_org_stage_request(email="nobody@example.com", browser_secret="cookie", back=None)
     _change_args("sign_in.letter", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
     drain()
@@ -173,14 +173,14 @@ def test_payment_stored_by_a_newer_release_is_read():
     origin = {field.name: None for field in dataclasses.fields(BuyerOrigin)}
     origin = BuyerOrigin(**origin | {"carriers": (_CARRIER,), "codes": (_CODE,)})
     payment = PaymentFact(**values | {"paid_at": clock.now(), "aliases": ("a",), "origin": origin})
-    written = orjson.loads(orjson.dumps(payment_json.to_json(payment)))
+    written = orjson.loads(orjson.dumps(payment_json.serialize(payment)))
 
     newer = written | _NEWER
     newer["origin"] = newer["origin"] | _NEWER
     for name in ("carriers", "codes"):
         newer["origin"][name] = [each | _NEWER for each in newer["origin"][name]]
 
-    assert payment_json.from_json(newer) == payment
+    assert payment_json.parse(newer) == payment
 
 
 def test_click_facts_of_a_newer_release_are_read():
@@ -195,7 +195,7 @@ def test_click_facts_of_a_newer_release_are_read():
 
 def test_stored_value_without_a_required_field_is_an_error():
     with pytest.raises(TypeError):
-        stored.read(Carrier, _NEWER)
+        stored_values.read(Carrier, _NEWER)
 
 
 def test_sign_in_begun_by_a_newer_release_goes_on(app):
@@ -267,7 +267,7 @@ def _affiliate(brand):
 def _sealed_lead(brand, **more):
     lead = {"slug": slug_of(brand), "program_id": None, "email": "ada@example.com", "name": None, "sub_id": None}
     lead |= {"visitor": "ab" * 16, "network": "cd" * 16}
-    return captured._sealed(lead | more)
+    return page_leads._seal(lead | more)
 
 
 def _cookie(content, use):

@@ -92,7 +92,7 @@ def test_tick_and_its_job_commit_together(app):
     ],
 )
 def test_due_ticks_after_a_pause(entry, last, now, due):
-    moments = entry.due(last=_at(last) if last else None, now=_at(now))
+    moments = entry.due_times(last=_at(last) if last else None, now=_at(now))
 
     assert moments == [_at(moment) for moment in due]
 
@@ -155,7 +155,7 @@ def test_latest_tick_of_rare_entry_is_never_deleted(app):
             moment = datetime.now(UTC) - timedelta(days=days)
             ticks.claim(name="month.close", scheduled_for=moment)
     with db.any_org_work():
-        upkeep.forget()
+        upkeep.delete_expired()
 
     with db.any_org_work():
         ages = db.db.run("select extract(day from now() - scheduled_for)::int from tick")

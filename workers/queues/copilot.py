@@ -7,13 +7,13 @@ from domain import jobs
 from domain.copilot.replies import ModelReply
 from domain.copilot.states import CopilotFailure
 from models.jobs.rows import ClaimedJob
-from pipelines.copilot import answering
-from pipelines.copilot.answering import PreparedPrompt
+from pipelines.copilot import model_calls
+from pipelines.copilot.model_calls import PreparedPrompt
 from workers.actor import register_calling_job
 
 
 def _prepare(job: ClaimedJob) -> PreparedPrompt | None:
-    return answering.prepare(
+    return model_calls.prepare(
         organization_id=job.tenant,
         conversation_id=UUID(job.args["conversation_id"]),
         turn=int(job.args["turn"]),
@@ -22,7 +22,7 @@ def _prepare(job: ClaimedJob) -> PreparedPrompt | None:
 
 
 def _record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure) -> None:
-    answering.record(prepared, answer, now=clock.now())
+    model_calls.record(prepared, answer, now=clock.now())
 
 
-register_calling_job(jobs.COPILOT_ASK, prepare=_prepare, call=answering.call, record=_record)
+register_calling_job(jobs.COPILOT_ASK, prepare=_prepare, call=model_calls.call, record=_record)

@@ -8,18 +8,18 @@ from domain import jobs
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines.gateways import reconcile
-from pipelines.imports import letter
+from pipelines.imports import notification
 from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.IMPORT_NOTIFY)
 def notify(job: ClaimedJob) -> None:
     """Send emails to the next affiliates of an import."""
-    letter.write(
+    notification.send_next(
         organization_id=job.tenant,
         program_id=UUID(job.args["program_id"]),
         import_job_id=UUID(job.args["import_job_id"]),
-        said=job.args["said"],
+        brand_html=job.args["said"],
         after=UUID(job.args["after"]),
         now=clock.now(),
     )
@@ -35,16 +35,16 @@ def _begin(job: ClaimedJob) -> reconcile.ReconcileRun | None:
     )
 
 
-def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
+def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileResult:
     """Import the pages that the gateway lists, each in a transaction of its own."""
-    totals = reconcile.ReconcileFound()
-    for page in reconcile.pages(run, totals):
+    totals = reconcile.ReconcileResult()
+    for page in reconcile.list_pages(run, totals):
         with db.unit_of_work(run.connection.organization_id):
-            reconcile.take(run, page, totals, now=clock.now())
+            reconcile.store_page(run, page, totals, now=clock.now())
     return totals
 
 
-def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileFound) -> datetime | None:
+def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileResult) -> datetime | None:
     return reconcile.finish(run, totals, now=clock.now())
 
 

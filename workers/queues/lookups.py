@@ -15,11 +15,11 @@ def _prepare(job: ClaimedJob) -> lookup.PreparedLookup | None:
     return lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"]))
 
 
-def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformSaid]) -> datetime | None:
+def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> datetime | None:
     return lookup.record(prepared, answers, now=clock.now())
 
 
-def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformSaid]) -> str:
+def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> str:
     errors = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
     return ", ".join(errors) or "the platforms do not know the buyer yet"
 

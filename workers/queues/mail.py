@@ -9,7 +9,7 @@ from domain import jobs
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines import mail
-from pipelines.organization import mailed_links
+from pipelines.organization import sign_in_emails
 from pipelines.storefront import second_step
 from workers.actor import database_job, register_calling_job
 
@@ -26,7 +26,7 @@ def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
     except MailUnreachable as error:
         # The failed job is rolled back; the reason is recorded in a transaction of its own, for operators.
         with db.unit_of_work(prepared.message.organization_id):
-            mail.record_trouble(prepared, error)
+            mail.record_error(prepared, error)
         raise
 
 
@@ -40,7 +40,7 @@ register_calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_recor
 @database_job(jobs.SIGN_IN_LETTER)
 def send_sign_in_email(job: ClaimedJob) -> None:
     """Email a sign-in link to an address, if it is an affiliate's."""
-    mailed_links.any_org_write(sealed=job.args["sealed"], now=clock.now())
+    sign_in_emails.any_org_send(sealed=job.args["sealed"], now=clock.now())
 
 
 @database_job(jobs.APPLICATION_LETTER)

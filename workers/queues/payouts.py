@@ -10,9 +10,9 @@ from uuid import UUID
 from adapters import clock
 from adapters.rails.base import RailMisconfigured
 from domain import jobs
-from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
+from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, explain_retry
 from models.jobs.rows import ClaimedJob
-from pipelines.deals import ask, release
+from pipelines.deals import funding_calls, release
 from pipelines.payouts import propose, transfer
 from workers.actor import database_job, register_calling_job
 from workers.batching.call_batches import CallBatch, is_still_true
@@ -30,7 +30,7 @@ def _may_continue(
 ) -> bool:
     """Return whether the next payout may be sent: the last answer is clear, and no other worker has the next one."""
     is_clear = isinstance(answer, Paid | Accepted | Rejected)
-    return is_clear and is_still_true(following.payout.organization_id, lambda: transfer.is_to_be_asked(following))
+    return is_clear and is_still_true(following.payout.organization_id, lambda: transfer.must_be_sent(following))
 
 
 def _record(
@@ -44,39 +44,39 @@ register_calling_job(
     prepare=lambda job: _prepare([job])[0],
     call=transfer.call,
     record=lambda prepared, answer: _record([(prepared, answer)])[0],
-    why=lambda prepared, answer: why_again(
-        answer.why if isinstance(answer, transfer.Misconfigured) else answer, asked="rail"
+    why=lambda prepared, answer: explain_retry(
+        answer.why if isinstance(answer, transfer.Misconfigured) else answer, party="rail"
     ),
-    together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.give_back),
+    together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.withdraw),
 )
 
 
 @database_job(jobs.PAYOUT_CADENCE)
 def start_due_cadences(job: ClaimedJob) -> None:
     """Enqueue the automatic payouts of every organization whose cadence is due."""
-    propose.any_org_look(now=clock.now())
+    propose.any_org_enqueue_due(now=clock.now())
 
 
 @database_job(jobs.PAYOUT_PROPOSE)
 def propose_payouts(job: ClaimedJob) -> None:
     """Propose an organization's automatic payouts to its Owners."""
-    propose.make(organization_id=job.tenant, now=clock.now())
+    propose.propose(organization_id=job.tenant, now=clock.now())
 
 
-def _prepare_question(job: ClaimedJob) -> ask.PreparedQuestion | None:
-    return ask.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
+def _prepare_question(job: ClaimedJob) -> funding_calls.PreparedCall | None:
+    return funding_calls.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
 
 
-def _record_answer(prepared: ask.PreparedQuestion, answer: Answer | RailMisconfigured) -> datetime | None:
-    return ask.record(prepared, answer, now=clock.now())
+def _record_answer(prepared: funding_calls.PreparedCall, answer: Answer | RailMisconfigured) -> datetime | None:
+    return funding_calls.record(prepared, answer, now=clock.now())
 
 
 register_calling_job(
     jobs.DEAL_ASK,
     prepare=_prepare_question,
-    call=ask.call,
+    call=funding_calls.call,
     record=_record_answer,
-    why=lambda prepared, answer: why_again(answer, asked="funding source"),
+    why=lambda prepared, answer: explain_retry(answer, party="funding source"),
 )
 
 
@@ -90,7 +90,7 @@ def start_due_milestones(job: ClaimedJob) -> None:
 @database_job(jobs.DEAL_RELEASE)
 def release_milestone(job: ClaimedJob) -> None:
     """Pay one milestone that is due."""
-    release.due(
+    release.pay_if_due(
         organization_id=job.tenant,
         deal_id=UUID(job.args["deal_id"]),
         milestone_id=UUID(job.args["milestone_id"]),

@@ -12,4 +12,4 @@ from workers.actor import database_job
 @database_job(jobs.REFUND_CASCADE)
 def cascade(job: ClaimedJob) -> None:
     """Refund one override by the same fraction as its parent."""
-    refund.cascade(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())
+    refund.refund_override(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())

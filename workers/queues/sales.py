@@ -7,14 +7,14 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from models.jobs.rows import ClaimedJob
-from pipelines.conversions import override, settle
+from pipelines.conversions import override, settlement
 from pipelines.conversions.override import OwedShare
 from workers.actor import database_job
 
 
 def _settle(claimed: Sequence[ClaimedJob]) -> None:
     sale_ids = [UUID(job.args["sale_id"]) for job in claimed]
-    settle.several(organization_id=claimed[0].tenant, sale_ids=sale_ids, now=clock.now())
+    settlement.settle_sales(organization_id=claimed[0].tenant, sale_ids=sale_ids, now=clock.now())
 
 
 def _write_overrides(claimed: Sequence[ClaimedJob]) -> None:

@@ -9,8 +9,8 @@ from domain import jobs
 from domain.fraud import Verdict
 from models.jobs.rows import ClaimedJob
 from pipelines.clicks import letters, scores
-from pipelines.leads import captured
-from pipelines.leads.captured import CapturedLead
+from pipelines.leads import page_leads
+from pipelines.leads.page_leads import CapturedLead
 from workers.actor import database_job, register_calling_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
@@ -20,7 +20,7 @@ _SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 @database_job(jobs.LEAD_CAPTURE)
 def capture_lead(job: ClaimedJob) -> None:
     """Find the organization of a lead that a page sent."""
-    captured.any_org_forward(sealed=job.args["sealed"], at=job.args["at"])
+    page_leads.any_org_forward(sealed=job.args["sealed"], at=job.args["at"])
 
 
 @database_job(jobs.LEAD_RECORD)
@@ -33,7 +33,7 @@ def record_lead(job: ClaimedJob) -> None:
         at=datetime.fromisoformat(job.args["at"]),
         window_days=int(job.args["window_days"]),
     )
-    captured.record(lead, organization_id=job.tenant, now=clock.now())
+    page_leads.record(lead, organization_id=job.tenant, now=clock.now())
 
 
 @database_job(jobs.CLICK_LATE)

@@ -8,12 +8,12 @@ from domain import jobs
 from domain.host_proofs.records import DnsReading
 from domain.money.fx_files import RateFile
 from models.jobs.rows import ClaimedJob
-from pipelines import fx_intake, ledger_check, partitions, reckoning, retention, upkeep
+from pipelines import fx_intake, ledger_check, owed_days, partitions, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
-from pipelines.host_proofs import ticking
-from pipelines.host_proofs.held import HeldHost
-from pipelines.invites import inviting
+from pipelines.host_proofs import scheduled_checks
+from pipelines.host_proofs.host_status import HostStatus
+from pipelines.invites import invitations
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
 from workers.actor import database_job, register_calling_job
@@ -22,7 +22,7 @@ from workers.actor import database_job, register_calling_job
 @database_job(jobs.FORGET)
 def forget(job: ClaimedJob) -> None:
     """Delete expired rows."""
-    upkeep.forget()
+    upkeep.delete_expired()
 
 
 @database_job(jobs.WEBHOOKS_FAILING)
@@ -34,30 +34,30 @@ def notify_of_failing_webhooks(job: ClaimedJob) -> None:
 @database_job(jobs.DOMAINS_CHECK)
 def check_domains(job: ClaimedJob) -> None:
     """Enqueue a check of every domain that is due."""
-    ticking.any_org_start(now=clock.now())
+    scheduled_checks.any_org_start(now=clock.now())
 
 
-def _prepare_domain(job: ClaimedJob) -> HeldHost | None:
-    return ticking.prepare(ticking.AskedName(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
+def _prepare_domain(job: ClaimedJob) -> HostStatus | None:
+    return scheduled_checks.prepare(scheduled_checks.DueHost(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
 
 
-def _record_domain(host: HeldHost, reading: DnsReading) -> None:
-    ticking.record(host, reading, now=clock.now())
+def _record_domain(host: HostStatus, reading: DnsReading) -> None:
+    scheduled_checks.record(host, reading, now=clock.now())
 
 
-register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=ticking.look, record=_record_domain)
+register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=scheduled_checks.read_dns, record=_record_domain)
 
 
 @database_job(jobs.INVITES_EXPIRE)
 def expire_invites(job: ClaimedJob) -> None:
     """Mark the expired invites of every organization."""
-    inviting.any_org_expire(now=clock.now())
+    invitations.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.HOLDS_RENEW)
 def renew_holds(job: ClaimedJob) -> None:
     """Recompute the holds of an organization's next Pending conversions."""
-    renewal.renew(job.tenant, after=UUID(job.args["after"]))
+    renewal.renew_holds(job.tenant, after=UUID(job.args["after"]))
 
 
 @database_job(jobs.HOLD_RELEASE)
@@ -87,13 +87,13 @@ def start_retention(job: ClaimedJob) -> None:
 @database_job(jobs.RETENTION_SLICE)
 def end_slice(job: ClaimedJob) -> None:
     """Delete the next expired rows of a kind."""
-    retention.any_org_go_on(job.args["kind"], now=clock.now())
+    retention.any_org_continue(job.args["kind"], now=clock.now())
 
 
 @database_job(jobs.PARTITIONS)
 def keep_partitions(job: ClaimedJob) -> None:
     """Create the partitions of coming months, and drop those that retention has emptied."""
-    partitions.any_org_keep(now=clock.now())
+    partitions.any_org_maintain(now=clock.now())
 
 
 @database_job(jobs.GATEWAYS_RECONCILE)
@@ -136,14 +136,14 @@ def fold_days(job: ClaimedJob) -> None:
 def start_day_totals(job: ClaimedJob) -> None:
     """Enqueue the daily owed totals of the next organizations."""
     since = job.args["since"]
-    after = UUID(job.args.get("after", str(reckoning.FIRST)))
-    reckoning.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
+    after = UUID(job.args.get("after", str(owed_days.FIRST)))
+    owed_days.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
 
 
 @database_job(jobs.DAYS_RECKON_ONE)
 def compute_day_totals(job: ClaimedJob) -> None:
     """Recompute an organization's daily owed totals for the days that changed."""
-    reckoning.reckon(job.tenant)
+    owed_days.compute(job.tenant)
 
 
 def _prepare_rates(job: ClaimedJob) -> str | None:
@@ -155,7 +155,7 @@ def _fetch_rates(url: str) -> RateFile:
 
 
 def _record_rates(url: str, rates: RateFile) -> None:
-    fx_intake.take_in(rates)
+    fx_intake.store_from_feed(rates)
 
 
 register_calling_job(jobs.FX_REFRESH, prepare=_prepare_rates, call=_fetch_rates, record=_record_rates)

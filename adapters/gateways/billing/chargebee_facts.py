@@ -170,7 +170,7 @@ def _amount(transaction: Any) -> tuple[str, int]:
 def _minor(value: Any, currency: str) -> int:
     if currency in UNKNOWN_SCALE:
         raise UnreadableEvent(f"how chargebee counts {currency} is not known")
-    return amounts.of_minor(value, currency, EXPONENTS)
+    return amounts.from_minor(value, currency, EXPONENTS)
 
 
 def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:

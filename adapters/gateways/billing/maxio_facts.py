@@ -28,7 +28,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import of_text
+from domain.gateways.referrals import fields_from_text
 from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any], Facts]
@@ -211,10 +211,10 @@ def _paid_cents(transaction: Any, applied: Any, currency: str) -> int:
     """Return the paid amount. How a currency without cents is counted is not documented: the invoice has it."""
     cents = shapes.at(transaction, "amount_in_cents")
     if cents is not None and currencies.exponent(currency) == 2:
-        return amounts.of_minor(cents, currency)
+        return amounts.from_minor(cents, currency)
     if applied is None:
         raise UnreadableEvent(f"no invoice says how much the payment in {currency} is")
-    return amounts.of_decimal(shapes.at(applied, "original_amount"), currency)
+    return amounts.from_decimal(shapes.at(applied, "original_amount"), currency)
 
 
 def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
@@ -237,7 +237,7 @@ def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
             currency = amounts.currency(shapes.at(invoice, "currency"))
             dates = (name for name in ("updated_at", "paid_date", "issue_date") if shapes.text(invoice, name))
             try:
-                cents = amounts.of_decimal(shapes.at(refund, "original_amount"), currency)
+                cents = amounts.from_decimal(shapes.at(refund, "original_amount"), currency)
             except UnreadableEvent:  # one of many, and mostly another one than is looked for
                 continue
             yield PlacedRefund(refund_id, payment_id, cents, currency, moment(invoice, next(dates, "updated_at")))
@@ -255,7 +255,7 @@ def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
     subscription_id, customer = shapes.require(subscription, "id"), shapes.at(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
-    if reference := of_text(shapes.text(subscription, "reference") or ""):
+    if reference := fields_from_text(shapes.text(subscription, "reference") or ""):
         carriers.append(Carrier("maxio_reference_id", reference))
     return BuyerOrigin(
         customer_id=customer_id,

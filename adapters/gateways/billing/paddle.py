@@ -73,7 +73,7 @@ def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
         return IgnoredFact("no_money_moved")
     totals = shapes.at(transaction, "details", "totals")
     currency = amounts.currency(shapes.at(transaction, "currency_code") or shapes.at(totals, "currency_code"))
-    paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
+    paid = amounts.from_minor(shapes.at(totals, "grand_total"), currency)
     tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
     return PaymentFact(
         external_id=shapes.require(transaction, "id"),
@@ -114,7 +114,7 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     if state is None and action != "refund":
         return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(adjustment, "currency_code"))
-    cents, sale_ids = amounts.of_minor(shapes.at(adjustment, "totals", "total"), currency), (transaction,)
+    cents, sale_ids = amounts.from_minor(shapes.at(adjustment, "totals", "total"), currency), (transaction,)
     if state is None:
         refund_id = shapes.require(adjustment, "id")
         return (

@@ -178,7 +178,7 @@ def _invoice(api: GatewayWire, event: Any) -> Fact:
     if shapes.text(invoice, "type") != "charge" or shapes.text(invoice, "state") in _UNPAID:
         return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(invoice, "currency"))
-    paid = amounts.of_decimal(shapes.at(invoice, "paid"), currency)
+    paid = amounts.from_decimal(shapes.at(invoice, "paid"), currency)
     subscriptions = shapes.at(invoice, "subscription_ids")
     subscription_id = next(iter(subscriptions), None) if isinstance(subscriptions, list) else None
     subscription = _find(api, "subscriptions", shapes.identity({"id": subscription_id}, "id"))
@@ -224,7 +224,7 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
             sale_ids=(transaction_id,),
             state=DisputeState.Lost,
             at=at,
-            amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+            amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
             currency=currency,
         )
     reason = None
@@ -240,7 +240,7 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(sale_id,),
-        amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
         currency=currency,
         refunded_at=at,
         reason=reason,

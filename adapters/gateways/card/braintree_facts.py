@@ -79,7 +79,7 @@ def _dispute(state: DisputeState) -> Reader:
         amount = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
         if amount is not None and shapes.at(dispute, "currency_iso_code") is not None:
             currency = amounts.currency(shapes.at(dispute, "currency_iso_code"))
-            cents = amounts.of_decimal(amount, currency)
+            cents = amounts.from_decimal(amount, currency)
         return DisputeFact(
             dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at, amount_cents=cents, currency=currency
         )
@@ -128,7 +128,7 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
     """
     fields = shapes.table(holder, "custom_fields")
     order = shapes.text(holder, "order_id") or ""
-    query = referrals.of_query(order)
+    query = referrals.fields_from_query(order)
     return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
 
 
@@ -140,7 +140,7 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
     if shapes.text(transaction, "status") in _NO_MONEY:
         return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
-    paid = amounts.of_decimal(shapes.at(transaction, "amount"), currency)
+    paid = amounts.from_decimal(shapes.at(transaction, "amount"), currency)
     customer = shapes.at(transaction, "customer")
     origin = BuyerOrigin(
         customer_id=shapes.identity(customer, "id"),
@@ -183,7 +183,7 @@ def _refund(transaction: Any) -> Facts:
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(sale_id,),
-        amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
         currency=currency,
         refunded_at=shapes.moment(transaction, "created_at"),
     )

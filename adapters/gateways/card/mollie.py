@@ -251,7 +251,7 @@ def _payment(payment: Any) -> Fact:
     if shapes.text(payment, "status") != "paid":
         return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(payment, "amount", "currency"))
-    paid = amounts.of_decimal(shapes.at(payment, "amount", "value"), currency)
+    paid = amounts.from_decimal(shapes.at(payment, "amount", "value"), currency)
     origin = BuyerOrigin(
         customer_id=shapes.identity(payment, "customerId"),
         email=shapes.text(payment, "billingAddress", "email"),
@@ -282,7 +282,7 @@ def _refund(refund: Any, payment_id: str, changed_at: datetime | None = None) ->
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(payment_id,),
-        amount_cents=amounts.of_decimal(shapes.at(refund, "amount", "value"), currency),
+        amount_cents=amounts.from_decimal(shapes.at(refund, "amount", "value"), currency),
         currency=currency,
         refunded_at=at,
         reason=shapes.text(refund, "description"),
@@ -298,7 +298,7 @@ def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> F
         sale_ids=(payment_id,),
         state=DisputeState.Won if is_won else DisputeState.Lost,
         at=shapes.moment(chargeback, "createdAt") if reversed_at is None else shapes.moment(reversed_at),
-        amount_cents=amounts.of_decimal(shapes.at(chargeback, "amount", "value"), currency),
+        amount_cents=amounts.from_decimal(shapes.at(chargeback, "amount", "value"), currency),
         currency=currency,
     )
 
@@ -309,7 +309,7 @@ def _entity(event: Any) -> Any:
 
 def _fields(written: str) -> Mapping[str, str]:
     if "{" not in written:
-        return referrals.of_query(written)
+        return referrals.fields_from_query(written)
     try:
         return shapes.table(parsed(written.encode()))
     except ValueError:

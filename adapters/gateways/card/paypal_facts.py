@@ -254,7 +254,7 @@ def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]
         value = shapes.at(amount, "total")
     if goes_out and isinstance(value, str):
         value = value.removeprefix("-")
-    return currency, amounts.of_decimal(value, currency)
+    return currency, amounts.from_decimal(value, currency)
 
 
 def _made_at(holder: Any, otherwise: datetime) -> datetime:
@@ -273,7 +273,7 @@ def _fields(custom: str) -> Mapping[str, str]:
             return shapes.table(parsed(custom.encode()))
         except ValueError:
             return {}
-    return referrals.of_text(custom)
+    return referrals.fields_from_text(custom)
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:

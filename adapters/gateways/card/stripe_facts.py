@@ -29,7 +29,7 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import of_text
+from domain.gateways.referrals import fields_from_text
 
 #: Currencies whose minor units are not ours: they count hundredths where there are none.
 EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
@@ -39,7 +39,7 @@ _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "c
 def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.at(invoice, "currency"))
     details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
-    paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
+    paid = amounts.from_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
     path = f"/v1/invoices/{shapes.require(invoice, 'id')}"
     origin = BuyerOrigin(
         customer_id=shapes.identity(invoice, "customer") or shapes.identity(invoice, "customer_account"),
@@ -65,7 +65,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
     session_id, mode = shapes.require(session, "id"), shapes.text(session, "mode")
     if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
         return IgnoredFact("not_paid")
-    reference = of_text(shapes.text(session, "client_reference_id") or "")
+    reference = fields_from_text(shapes.text(session, "client_reference_id") or "")
     origin = BuyerOrigin(
         customer_id=shapes.identity(session, "customer"),
         email=shapes.text(session, "customer_details", "email") or shapes.text(session, "customer_email"),
@@ -84,7 +84,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
     if intent is None:  # nothing was to be paid
         return StartFact(external_id=session_id, started_at=created, origin=origin)
     currency = amounts.currency(shapes.at(session, "currency"))
-    paid = amounts.of_minor(shapes.at(session, "amount_total"), currency, EXPONENTS)
+    paid = amounts.from_minor(shapes.at(session, "amount_total"), currency, EXPONENTS)
     return PaymentFact(
         external_id=intent,
         amount_cents=paid,
@@ -106,7 +106,7 @@ def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts
     return RefundFact(
         refund_id=shapes.require(charge, "id"),
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
-        amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        amount_cents=amounts.from_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
         currency=currency,
         refunded_at=created,
         is_cumulative=True,
@@ -128,7 +128,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     return RestoredFact(
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
         restored_at=created,
-        refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        refunded_cents=amounts.from_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
         currency=currency,
     )
 
@@ -147,7 +147,7 @@ def _dispute(state: DisputeState | None) -> Reader:
             sale_ids=_ids(dispute, "payment_intent", "charge"),
             state=now,
             at=created,
-            amount_cents=amounts.of_minor(shapes.at(dispute, "amount"), currency, EXPONENTS),
+            amount_cents=amounts.from_minor(shapes.at(dispute, "amount"), currency, EXPONENTS),
             currency=currency,
         )
 

@@ -230,7 +230,7 @@ def _payment(sale: Any, ping: Any) -> Facts:
         return StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin)
     payment = PaymentFact(
         external_id=sale_id,
-        amount_cents=amounts.of_minor(shapes.at(sale, "price"), _CURRENCY),
+        amount_cents=amounts.from_minor(shapes.at(sale, "price"), _CURRENCY),
         currency=_CURRENCY,
         paid_at=at,
         origin=origin,
@@ -274,7 +274,7 @@ def _back(sale: Any, ping: Any) -> int | None:
     code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
     if (code or "usd").lower() != "usd" or (symbol or (code and "$")) != "$":
         return None
-    paid = amounts.of_minor(shapes.at(sale, "price"), _CURRENCY)
+    paid = amounts.from_minor(shapes.at(sale, "price"), _CURRENCY)
     try:
         left = int(Decimal((shapes.text(sale, "amount_refundable_in_currency") or "").replace(",", "")).scaleb(2))
     except (InvalidOperation, ValueError, OverflowError):

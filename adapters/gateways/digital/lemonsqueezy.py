@@ -245,7 +245,7 @@ def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fa
     is_whole, figure = shapes.at(holder, "refunded") is True, shapes.at(holder, "refunded_amount")
     if figure is None and not is_whole and is_own_event:
         raise UnreadableEvent("refunded_amount is missing")
-    read = amounts.of_minor if is_own_event and figure is not None else amounts.parse_exact_minor
+    read = amounts.from_minor if is_own_event and figure is not None else amounts.parse_exact_minor
     back = read(figure, currency) or 0
     if not back and not is_whole:
         return (IgnoredFact("no_money_moved"),) if is_own_event else ()
@@ -262,7 +262,7 @@ def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fa
 
 
 def _amount(holder: Any, name: str) -> int:
-    return amounts.of_minor(shapes.at(holder, name), amounts.currency(shapes.at(holder, "currency")))
+    return amounts.from_minor(shapes.at(holder, name), amounts.currency(shapes.at(holder, "currency")))
 
 
 def _origin(event: Any) -> BuyerOrigin:

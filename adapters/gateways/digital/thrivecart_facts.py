@@ -27,7 +27,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import of_query
+from domain.gateways.referrals import fields_from_query
 from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any, bool], Facts]
@@ -210,7 +210,7 @@ def _listed_amount(listed: Any, currency: str) -> int:
 def _hundredths(value: object, currency: str) -> int:
     if currencies.exponent(currency) != 2:
         raise UnreadableEvent(f"what their units of {currency} are is not described")
-    return amounts.of_minor(value.strip() if isinstance(value, str) else value, currency)
+    return amounts.from_minor(value.strip() if isinstance(value, str) else value, currency)
 
 
 def _currency(event: Any) -> str:
@@ -261,7 +261,7 @@ def _passthrough(event: Any) -> dict[str, str]:
         flat = {
             name.removeprefix(prefix): value for name, value in _table(event, *path).items() if name.startswith(prefix)
         }
-        query = of_query(text(event, *path, "passthrough") or "")
+        query = fields_from_query(text(event, *path, "passthrough") or "")
         fields = {**query, **flat, **_table(event, *path, "passthrough"), **fields}
     return fields
 

@@ -104,7 +104,7 @@ def _changed_order(wire: GatewayWire, event: Any) -> Facts:
     if (unpaid := _state(order)) is not None:
         return unpaid
     currency = _currency(order)
-    paid = amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency)
+    paid = amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency)
     return TotalFact(
         sale_ids=(shapes.require(order, "id"),),
         amount_cents=paid,
@@ -161,7 +161,7 @@ def _currency(order: Any) -> str:
 def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
     order_id, currency = shapes.require(order, "id"), _currency(order)
     paid, customer = (
-        amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
+        amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency),
         shapes.identity(order, "customer_id"),
     )
     origin = BuyerOrigin(
@@ -245,7 +245,7 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
     if not payments:
         parts = [shapes.at(refund, "total_amount")]
-    cents = sum(amounts.of_decimal(part, currency) for part in parts)
+    cents = sum(amounts.from_decimal(part, currency) for part in parts)
     if not cents:
         return ()
     fact = RefundFact(

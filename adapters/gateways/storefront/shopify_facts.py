@@ -147,7 +147,7 @@ def _carriers(order: Any) -> tuple[Carrier, ...]:
     notes = [shapes.pairs(order, "note_attributes")]
     notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
     carriers = [Carrier(_PIXEL, {name.lstrip("_"): value for name, value in note.items()}) for note in notes if note]
-    landing = links.fields_of(shapes.at(order, "landing_site"))
+    landing = links.fields_from_url(shapes.at(order, "landing_site"))
     if not landing and (reference := shapes.text(order, "landing_site_ref")):
         landing = {"ref": reference}
     return (*carriers, Carrier(_LANDING, landing)) if landing else tuple(carriers)
@@ -166,7 +166,7 @@ def _journey(account: GatewayAccount, order: Any, carriers: tuple[Carrier, ...],
     if shapes.at(journey, "ready") is False and not carriers and clock.now() - at < _JOURNEY_KNOWN_AFTER:
         raise GatewayUnreachable("the visits before the order are not known yet")
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
-    queries = [links.fields_of(shapes.at(visit, "landingPage")) for visit in visits if visit]
+    queries = [links.fields_from_url(shapes.at(visit, "landingPage")) for visit in visits if visit]
     return tuple(Carrier(_JOURNEY, fields) for fields in queries if fields)
 
 
@@ -190,7 +190,7 @@ def _refund(account: GatewayAccount, refund: Any) -> Fact:
 
 def _listed_refund(account: GatewayAccount, refund: Any) -> Fact:
     order_id, currency = shapes.require(refund, "order_id"), amounts.currency(shapes.at(refund, "currency"))
-    cents = amounts.of_decimal(shapes.at(refund, "amount"), currency)
+    cents = amounts.from_decimal(shapes.at(refund, "amount"), currency)
     if cents == 0:
         return IgnoredFact("no_money_moved")
     return RefundFact(
@@ -216,7 +216,7 @@ def _refund_by_transactions(
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(order_id,),
-        amount_cents=sum(amounts.of_decimal(shapes.at(item, "amount"), currency) for item in done),
+        amount_cents=sum(amounts.from_decimal(shapes.at(item, "amount"), currency) for item in done),
         currency=currency,
         refunded_at=at,
     )
@@ -235,7 +235,7 @@ def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
         sale_ids=(order_id,),
         state=state,
         at=at,
-        amount_cents=amounts.of_decimal(shapes.at(dispute, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.at(dispute, "amount"), currency),
         currency=currency,
     )
 

@@ -39,22 +39,22 @@ def state(order: Any) -> Fact | None:
 
 def totals(order: Any, currency: str) -> tuple[int, int]:
     """Return the amount paid for an order in all, without reductions by edits, and its present total."""
-    total = amounts.of_decimal(shapes.at(order, "total_price"), currency)
+    total = amounts.from_decimal(shapes.at(order, "total_price"), currency)
     if shapes.at(order, "current_total_price") is None:
         return total, total
-    current = amounts.of_decimal(shapes.at(order, "current_total_price"), currency)
+    current = amounts.from_decimal(shapes.at(order, "current_total_price"), currency)
     return min(total, current + _refunded_in(order, currency, otherwise=total)), min(total, current)
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
     """Return the refunds of an order in its currency; `otherwise` where they are in another one."""
     if shapes.at(order, "total_refunded") is not None:
-        return amounts.of_decimal(shapes.at(order, "total_refunded"), currency)
+        return amounts.from_decimal(shapes.at(order, "total_refunded"), currency)
     parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
     done = [part for part in parts if (shapes.text(part, "kind"), shapes.text(part, "status")) == ("refund", "success")]
     if any(shapes.text(part, "currency") not in (None, currency) for part in done):
         return otherwise
-    return sum(amounts.of_decimal(shapes.at(part, "amount"), currency) for part in done)
+    return sum(amounts.from_decimal(shapes.at(part, "amount"), currency) for part in done)
 
 
 def changed(account: GatewayAccount, order: Any) -> Fact:

@@ -244,7 +244,7 @@ def _is_trial(holder: Any) -> bool:
 
 
 def _money(holder: Any, in_currency: str, *path: str) -> int:
-    return amounts.of_decimal(shapes.at(holder, *path, "amount"), in_currency)
+    return amounts.from_decimal(shapes.at(holder, *path, "amount"), in_currency)
 
 
 def _net(order: Any, paid: int, in_currency: str) -> int | None:

@@ -74,7 +74,7 @@ def of_change(order: Any) -> Fact:
     if shapes.text(order, "status") in _NO_MONEY:
         return CancelledFact(sale_ids=(order_id,), told_at=at)
     currency = amounts.currency(shapes.at(order, "currency"))
-    paid = amounts.of_decimal(shapes.at(order, "total"), currency)
+    paid = amounts.from_decimal(shapes.at(order, "total"), currency)
     return TotalFact(
         sale_ids=(order_id,),
         amount_cents=paid,
@@ -130,7 +130,7 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
 
 def _payment(order: Any, at: datetime) -> Fact:
     currency = amounts.currency(shapes.at(order, "currency"))
-    paid = amounts.of_decimal(shapes.at(order, "total"), currency)
+    paid = amounts.from_decimal(shapes.at(order, "total"), currency)
     customer = shapes.identity(order, "customer_id")
     meta = shapes.pairs(order, "meta_data", name="key")
     origin = BuyerOrigin(
@@ -188,7 +188,7 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
     if slug := meta.get(_SLUG_META):
         stamped.setdefault(referrals.SLUG_KEY, slug)
     whole = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(order, "meta_data")}
-    entry = links.fields_of(whole.get(_ENTRY_META))
+    entry = links.fields_from_url(whole.get(_ENTRY_META))
     carriers = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
     return tuple(carrier for carrier in carriers if carrier.fields)
 
@@ -205,4 +205,4 @@ def _positive(refund: Any, currency: str) -> int:
         total = total.removeprefix("-")
     elif isinstance(total, int | Decimal) and not isinstance(total, bool):
         total = abs(total)
-    return amounts.of_decimal(total, currency)
+    return amounts.from_decimal(total, currency)

@@ -156,11 +156,11 @@ def text(preview: Mapping[str, Any]) -> str:
 def _lines(found: Any, indent: str) -> list[str]:
     lines = []
     for name, value in found.items() if isinstance(found, Mapping) else enumerate(found, 1):
-        label = name if isinstance(name, int) or _PLAIN_LABEL.fullmatch(name) else one_line.quoted(name)
+        label = name if isinstance(name, int) or _PLAIN_LABEL.fullmatch(name) else one_line.quote(name)
         if isinstance(value, Mapping | list):
             lines += [f"{indent}{label}:", *_lines(value, f"{indent}  ")]
         else:
-            lines.append(f"{indent}{label}: {one_line.quoted(value) if isinstance(value, str) else value}")
+            lines.append(f"{indent}{label}: {one_line.quote(value) if isinstance(value, str) else value}")
     return lines
 
 
@@ -179,9 +179,11 @@ def _picked(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def _displayed(value: Any) -> Any:
     """Return a value as a preview shows it: each text on one line and cut, each list with its first rows."""
     if isinstance(value, str):
-        return one_line.displayed(value, max_length=_LONGEST_TEXT)
+        return one_line.format_line(value, max_length=_LONGEST_TEXT)
     if isinstance(value, Mapping):
-        return {one_line.displayed(name, max_length=_LONGEST_TEXT): _displayed(inner) for name, inner in value.items()}
+        return {
+            one_line.format_line(name, max_length=_LONGEST_TEXT): _displayed(inner) for name, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         rows = [_displayed(row) for row in value[:_MOST_SHOWN]]
         return rows if len(value) <= _MOST_SHOWN else [*rows, f"and {len(value) - _MOST_SHOWN} more"]

@@ -66,7 +66,7 @@ def keep_connected(made: Mapping[str, str]) -> None:
     endpoints = kept.of("/v1/webhook_endpoints")
     with output.every_tenant():
         before = connections.find_in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
-        if before is not None and _path(connect.address_of(before)) in (_path(one["url"]) for one in endpoints):
+        if before is not None and _path(connect.event_url_of(before)) in (_path(one["url"]) for one in endpoints):
             return
         if before is not None:  # the gateway's books were lost
             connect.disconnect(before, now=clock.now())
@@ -88,7 +88,7 @@ def disconnect(made: Mapping[str, str]) -> None:
 
 def _connect(organization_id: UUID, *, key: str) -> None:
     try:
-        proved = connect.prove(gateway=_GATEWAY, mode=_MODE, credentials={"apiKey": key})
+        proved = connect.verify(gateway=_GATEWAY, mode=_MODE, credentials={"apiKey": key})
     except Refused as refusal:
         raise click.ClickException(refusal.message) from refusal
     with output.every_tenant():

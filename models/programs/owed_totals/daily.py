@@ -1,7 +1,7 @@
-"""Keeps what every day of a program owes: which days are to be reckoned, and their reckoning.
+"""Maintains the owed total of every day of a program: the queue of days to recompute, and their recomputation.
 
-A day that changes is to be reckoned (the trigger of day_change sees to that), and nobody looks up what was
-kept of it until it is. So what is kept is at any moment what the conversions of its days say.
+A trigger of day_change queues each changed day, and the stored total of a queued day is not used until it is
+recomputed. So used totals always equal the sums of the conversions.
 """
 
 from datetime import date, datetime
@@ -18,7 +18,7 @@ _BEFORE_ALL = UUID(int=0)
 
 
 class HomeCurrency(NamedTuple):
-    """In which currency an organization counts, and when its first conversion occurred (None: it has none)."""
+    """The home currency of an organization, and when its first conversion occurred (None: never)."""
 
     currency: str
     first_at: datetime | None
@@ -35,10 +35,10 @@ from organization o where o.id = %s
 
 
 def find_home_currency(organization_id: UUID) -> HomeCurrency:
-    """Return in which currency the organization counts, and since when."""
-    found = _HOME_ROWS.first(_HOME, (organization_id,))
-    assert found is not None
-    return found
+    """Return the organization's home currency, and the time of its first conversion."""
+    home = _HOME_ROWS.first(_HOME, (organization_id,))
+    assert home is not None
+    return home
 
 
 _PAST = f"""
@@ -72,9 +72,9 @@ select count(*) from taken
 
 
 def recompute(organization_id: UUID, *, factors: Factors, limit: int) -> int:
-    """Reckon up to `limit` of the organization's days that are to be; return how many. Days with another rate are.
+    """Recompute up to `limit` queued days of the organization; return how many. Days with a changed rate are queued.
 
-    Nothing is folded meanwhile; sales go on. What changes a day after this looked at it has a change of its own.
+    Nothing is folded meanwhile; sales continue. A change made after a day was read queues the day again.
     """
     advisory_locks.stage_owed_totals_lock(organization_id)
     db.stage("set local statement_timeout = '10min'")
@@ -110,6 +110,6 @@ order by o.id limit %(limit)s
 
 
 def any_org_list_next(*, since: date | None, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
-    """Return the next organizations with days to reckon, by id; with `since`, those that owe anything since then."""
+    """Return the next organizations with queued days, by id; with `since`, those that owe anything since then."""
     sql = _NEXT_TO_RECOMPUTE if since is None else _NEXT_SINCE
     return [organization_id for (organization_id,) in db.run(sql, {"after": after, "since": since, "limit": limit})]

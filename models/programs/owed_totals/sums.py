@@ -1,7 +1,7 @@
-"""What an organization's programs owe at this moment, valued conversion by conversion.
+"""The sums that an organization's programs owe now, valued conversion by conversion.
 
-Days that are reckoned (`reckoned`) are looked up; the conversions of all others are added up, and so are those of a
-day on which a hold ends today, or whose rate is another by now. What a payout holds is taken out by its open lines.
+Computed days (`daily`) are looked up; the conversions of all others are summed, and so are those of days on which a
+hold ends today or whose rate has changed. Amounts in a payout are subtracted by its open lines.
 """
 
 from datetime import UTC, datetime
@@ -21,16 +21,16 @@ class _SumRow(NamedTuple):
     bucket: str
     currency: str
     home: Decimal | None
-    held: Decimal | None
+    unvalued: Decimal | None
 
     def part(self) -> Part:
         """Return it in whole minor units."""
-        home, held = (None if cents is None else int(cents) for cents in (self.home, self.held))
-        return Part(self.currency, home, held)
+        home, unvalued = (None if cents is None else int(cents) for cents in (self.home, self.unvalued))
+        return Part(self.currency, home, unvalued)
 
 
 class ProgramSum(NamedTuple):
-    """What one program owes in one currency and bucket, or a part of it.
+    """The amount that one program owes in one currency and bucket, or a part of it.
 
     `bucket` is "pending", "available" or "settling" (in a payout that is not Paid yet).
     """
@@ -40,7 +40,7 @@ class ProgramSum(NamedTuple):
     money: Part
 
 
-# What of a conversion's due is held is pending as long as that lasts.
+# An amount on hold is pending until the hold ends.
 _BUCKET = "case when due.held_until > %(now)s then 'pending' else 'available' end"
 _TO_RECOMPUTE = """
   select program_id, day from day_change where organization_id = %(org)s and currency is not null
@@ -48,7 +48,7 @@ _TO_RECOMPUTE = """
   select program_id, day from day_to_reckon where organization_id = %(org)s
   union
   select program_id, day from kept where is_past"""
-# An open line is of one conversion alone: what that is due is settling, and is taken from the bucket that counted it.
+# An open line belongs to one conversion: its due amount is settling, and is subtracted from the bucket that counted it.
 _LINES = f"""(
     select c.program_id, part.bucket, c.currency, c.day, part.sign * c.cents as cents from payout_line l
     cross join lateral (
@@ -85,10 +85,10 @@ select program_id, bucket, currency, sum(home), sum(cents) filter (where home is
 
 
 def list_sums(*, organization_id: UUID, factors: Factors, now: datetime) -> list[ProgramSum]:
-    """Return what the organization's programs owe now, archived ones too.
+    """Return the sums that the organization's programs owe now, archived ones too.
 
-    Budget: 1 statement, over a row per program, day and currency that owes anything, and the conversions of days that
-    changed since they were reckoned.
+    Budget: 1 statement, over a row per program, day and currency that owes anything, and the conversions of queued
+    days.
     """
     today = now.astimezone(UTC).date()
     rows = _ROWS.all(_SUMS, {"org": organization_id, "now": now, "today": today, **due_sql.rate_params(factors)})

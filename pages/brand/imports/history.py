@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from api.imports.conversions import preview_conversion_import
 from api.imports.history import get_import, list_imports, preview_import_undo, undo_import
-from domain.imports import words
+from domain.imports import verdicts
 from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
@@ -41,7 +41,7 @@ def show_import_part(import_id: str) -> Response:
 
 def _import_values(import_id: str) -> dict[str, Any]:
     job = api_client.require(get_import, path={"import_id": import_id})
-    why = [(words.said(code), count) for code, count in sorted(job["reasons"].items())]
+    why = [(verdicts.to_sentence(code), count) for code, count in sorted(job["reasons"].items())]
     return {"job": job, "why": why, "may_undo": api_client.is_allowed(undo_import)}
 
 

@@ -59,7 +59,7 @@ def _read_upload() -> str:
         request.close()  # deletes the temporary file of a large upload
 
 
-def _pack(text: str) -> str:
+def pack(text: str) -> str:
     """Return a file as the value of a hidden field. At level 9 zlib takes 30 times as long for some texts."""
     return base64.b64encode(zlib.compress(text.encode())).decode()
 
@@ -84,7 +84,7 @@ def _handle_file() -> Response | FormState:
     """Show the preview of the file, or import it. Budget: 2 round trips and those of its operation."""
     try:
         text = _read_upload()
-        kind = files.kind(text)
+        kind = files.detect_kind(text)
     except (UnusableUpload, files.UnreadableFile) as unusable:
         return forms.form_with_errors({"file": str(unusable)})
     is_import = request.form.get("do") == "import"
@@ -124,7 +124,7 @@ def _sales_body(text: str) -> dict[str, Any]:
 def _hidden_fields(text: str) -> Mapping[str, str]:
     """Return the hidden fields with which the next form sends the same file."""
     fields = {name: request.form[name] for name in ("program", "skip", "source") if name in request.form}
-    return fields | {"packed": _pack(text)}
+    return fields | {"packed": pack(text)}
 
 
 def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, object]:

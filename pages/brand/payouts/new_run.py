@@ -53,14 +53,16 @@ def _preview_run() -> RunPreview:
 def _form_with_wrong_total(run: RunPreview, seen: ConfirmedFigures | None) -> FormState:
     if seen is None or run_preview.describe_changes(seen, run.figures):
         return _form_with_changes(seen, run)
-    return forms.form_with_errors({"total": f"That is not the total. Type {wording.money(run.total, CURRENCY)}."})
+    return forms.form_with_errors(
+        {"total": f"That is not the total. Type {wording.format_money(run.total, CURRENCY)}."}
+    )
 
 
 def _form_with_changes(seen: ConfirmedFigures | None, run: RunPreview) -> FormState:
     """Return the form with the changes since it was shown; the user types the new total."""
     moved = run_preview.describe_changes(seen, run.figures) if seen else []
     alert = f"The figures changed while you looked at them, and nothing was paid. {'; '.join(moved)}".rstrip()
-    ask = f"Look at them again, then type {wording.money(run.total, CURRENCY)}."
+    ask = f"Look at them again, then type {wording.format_money(run.total, CURRENCY)}."
     return forms.form_with_errors({"total": ask} if run.count else {}, alert)
 
 

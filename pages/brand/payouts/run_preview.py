@@ -166,7 +166,7 @@ def describe_changes(old: ConfirmedFigures, new: ConfirmedFigures) -> list[str]:
     """Return the changes between two sets of figures in words: the total first, then each currency."""
     changed = []
     if old.total != new.total:
-        changed.append(f"{wording.money(old.total, CURRENCY)} → {wording.money(new.total, CURRENCY)}")
+        changed.append(f"{wording.format_money(old.total, CURRENCY)} → {wording.format_money(new.total, CURRENCY)}")
     for currency in sorted({*old.native, *new.native}):
         was, now = old.native.get(currency), new.native.get(currency)
         if was != now:
@@ -223,9 +223,9 @@ def _affiliate_name(candidate: Mapping[str, Any]) -> str:
 
 
 def _format_cents(cents: int | None, currency: str) -> str:
-    return wording.money(cents or 0, currency)
+    return wording.format_money(cents or 0, currency)
 
 
 def _format_rate(figures: ConfirmedFigures, currency: str) -> str:
     rate = figures.rates.get(currency)
-    return f"{rate['rate']} ({rate['asOf']})" if rate else wording.NOTHING
+    return f"{rate['rate']} ({rate['asOf']})" if rate else wording.DASH

@@ -43,7 +43,7 @@ def _read_rows() -> list[Row]:
     """Return the rows as typed; one above the maximum is included, for the API to refuse."""
     typed = request.form.get("rows", "")
     number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 3 else 0
-    rows = range(min(number, application_form.MOST_FIELDS + 1))
+    rows = range(min(number, application_form.MAX_FIELDS + 1))
     return [{part: request.form.get(f"{part}-{place}", "") for part in _PARTS} for place in rows]
 
 
@@ -51,7 +51,7 @@ def _edit_rows(action: str, rows: list[Row]) -> list[Row]:
     """Return the rows with one added, removed or moved; unchanged if that is impossible."""
     verb, _, at = action.partition("-")
     if verb == "add":
-        return [*rows, dict(_NEW_ROW)] if len(rows) < application_form.MOST_FIELDS else rows
+        return [*rows, dict(_NEW_ROW)] if len(rows) < application_form.MAX_FIELDS else rows
     place = int(at) if at.isascii() and at.isdigit() and len(at) < 3 else -1
     if not 0 <= place < len(rows):
         return rows
@@ -132,7 +132,7 @@ def _render_form(form: FormState, program: Mapping[str, Any]) -> Response:
         base=f"/dashboard/programs/{program['id']}",
         rows=int(form.value("rows")),
         questions=(program[_FORM] or {"fields": []})["fields"],
-        most=application_form.MOST_FIELDS,
+        most=application_form.MAX_FIELDS,
         is_saved="saved" in request.args,
         can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
     )

@@ -13,9 +13,9 @@ from api.organization.organization import get_organization
 from api.programs.hero_images import create_hero_image
 from api.programs.programs import change_program, get_program
 from api.storefront import landing_page
+from domain.landing_limits import MAX_PICTURE_BYTES, MAX_SECTIONS
 from domain.programs import application_form
 from domain.refused import Refused
-from domain.storefront import MOST_PICTURE_BYTES, MOST_SECTIONS
 from pages import api_client, forms, screens, template_filters
 from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send
@@ -29,8 +29,8 @@ blueprint = Blueprint("program_landing_page", __name__)
 _PAGE = "/dashboard/programs/<program_id>/landing-page"
 _READS = (get_program, get_organization)
 # The texts in any script, as forms send them, and a picture.
-_MAX_FORM_BYTES = MOST_PICTURE_BYTES + 512 * 1024
-_TOO_LARGE = f"It is larger than {MOST_PICTURE_BYTES // 1024**2} MiB."
+_MAX_FORM_BYTES = MAX_PICTURE_BYTES + 512 * 1024
+_TOO_LARGE = f"It is larger than {MAX_PICTURE_BYTES // 1024**2} MiB."
 # Empty sections of the form; once they are filled in, more are shown.
 _SPARE_SECTIONS, _MIN_SECTIONS = 2, 3
 _BODY = LandingPageBody()
@@ -65,7 +65,7 @@ def _render_preview(program: Mapping[str, Any], organization: Mapping[str, Any],
         "logoUrl": organization["logoUrl"],
         "faviconUrl": organization["faviconUrl"],
         "customAliasSupported": True,
-        "applicationForm": application_form.public(program["applicationForm"]),
+        "applicationForm": application_form.first_step(program["applicationForm"]),
         "landingPageConfig": {**config, "heroImageUrl": f"/api/brand-files/{picture}" if picture else None},
     }
     return rendering.render_landing_page(_landing_page(program, organization, record), is_preview=True)
@@ -86,7 +86,7 @@ def _landing_page(
 def _read_page(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
     """Return the typed page, and the place of each of its sections in the form."""
     written = {
-        place: {part: _read_text(f"{part}-{place}") for part in ("title", "text")} for place in range(MOST_SECTIONS)
+        place: {part: _read_text(f"{part}-{place}") for part in ("title", "text")} for place in range(MAX_SECTIONS)
     }
     places = [place for place, section in written.items() if any(section.values())]
     config = {
@@ -111,10 +111,10 @@ def _read_picture_id() -> str | None:
 
 def _store_picture() -> str | FormState | None:
     """Return the id of the page's new picture, or the form with the error of the chosen one."""
-    content = forms.read_file("file", MOST_PICTURE_BYTES)
+    content = forms.read_file("file", MAX_PICTURE_BYTES)
     if not content:
         return _read_picture_id()
-    if len(content) > MOST_PICTURE_BYTES:
+    if len(content) > MAX_PICTURE_BYTES:
         return forms.form_with_errors({"file": _TOO_LARGE})
     picture_body = {"dataBase64": base64.b64encode(content).decode()}
     answer = api_client.submit(create_hero_image, body=picture_body, key=forms.idempotency_key())
@@ -196,8 +196,8 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
     """Show the form of the page. Budget: 2 round trips."""
     program, organization = _get_program_and_brand(program_id)
     form = form or _fill_form(program["landingPageConfig"] or _EMPTY_PAGE)
-    filled = [place for place in range(MOST_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
-    number = min(MOST_SECTIONS, max(_MIN_SECTIONS, (filled[-1] + 1 if filled else 0) + _SPARE_SECTIONS))
+    filled = [place for place in range(MAX_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
+    number = min(MAX_SECTIONS, max(_MIN_SECTIONS, (filled[-1] + 1 if filled else 0) + _SPARE_SECTIONS))
     page = _landing_page(program, organization, {**program, "landingPageConfig": {}})
     picture = form.value("heroImageId")
     return screens.render(
@@ -210,7 +210,7 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
         is_open=program["isActive"] and not program["archivedAt"],
         sections=range(number),
         picture=urlsplit(f"/api/brand-files/{picture}").path if picture else None,
-        most=MOST_PICTURE_BYTES // 1024**2,
+        most=MAX_PICTURE_BYTES // 1024**2,
         can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
         is_saved=request.args.get("done") == "saved",
     )

@@ -84,7 +84,7 @@ def _list_changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
 def _describe(value: object) -> str:
     """Return a value in words; an empty one is a dash."""
     if value is None or value in ("", [], {}):
-        return wording.NOTHING
+        return wording.DASH
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

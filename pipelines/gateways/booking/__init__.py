@@ -1,13 +1,12 @@
-"""What an event of a gateway means, booked in one transaction.
+"""Books the facts of a gateway's event in one transaction.
 
-book       each fact of an event, at a `desk`
-sell       payments become conversions, starts become leads
-whom       whom a payment or a start credits
-looked_up  payments that credited nobody, credited by what platforms know
-parts      further payments of one order
-totals     what an order comes to after it was booked
-reverse    refunds and disputes
-money_back  what goes back and comes back, and the conversion that follows
-bind       other ids of a payment; who referred a customer
-origins    what was told of a customer before
+events           books each fact of an event in a `context`
+sales            payments become conversions, starts become leads
+attribution      decides which affiliate a payment or a start credits
+platform_credit  credits payments without an affiliate by the answers of platforms
+order_parts      further payments of one order
+totals           changes of an order's total after it was booked
+reversals        refunds and disputes
+payment_refunds  refunded and returned money of a payment, and its conversion
+origins          stored referrals and checkouts of a customer
 """

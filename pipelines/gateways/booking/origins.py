@@ -1,4 +1,4 @@
-"""Where a payment comes from, with what was told of its customer and subscription before."""
+"""Stores who referred customers and subscriptions, and adds that to the origins of their payments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -6,109 +6,109 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
-from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, claims, tag
-from domain.text import stored
+from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, find_tag, list_claims
+from domain.text import stored_values
 from models.gateways import pixel_checkouts, referrals
-from pipelines.gateways.booking import whom
-from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.gateways.booking import attribution
+from pipelines.gateways.booking.context import BookingContext
 
 # No campaign has a shorter cookie window.
 _MIN_WINDOW = timedelta(days=1)
 
 
-def subjects(origin: BuyerOrigin) -> list[str]:
-    """Return the names under which things are told of a customer and of a subscription."""
-    named = (("subscription", origin.subscription_id), ("customer", origin.customer_id))
-    return [f"{kind}:{name}" for kind, name in named if name]
+def list_subjects(origin: BuyerOrigin) -> list[str]:
+    """Return the names under which referrals of a customer and of a subscription are stored."""
+    names = (("subscription", origin.subscription_id), ("customer", origin.customer_id))
+    return [f"{kind}:{name}" for kind, name in names if name]
 
 
-def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime, replaces: bool | None = None) -> None:
-    """Stage who referred a customer, for payments of theirs that say nothing themselves.
+def stage(context: BookingContext, origin: BuyerOrigin, *, told_at: datetime, replaces: bool | None = None) -> None:
+    """Stage who referred a customer, for payments of theirs that do not say so themselves.
 
-    Of two the one counts that is the later by their gateway's own time, whichever comes first; but what names no one
-    (by default: what carries no slug) never takes the place of what was there before.
+    The later of two by their gateway's own time counts, whichever arrives first; but a referral that names no affiliate
+    (by default: one without a slug) never replaces an earlier one.
     """
-    has_claim = any(claims(origin.carriers, desk.parameters))
-    if not (has_claim or origin.codes or tag(origin.carriers)):
+    has_claim = any(list_claims(origin.carriers, context.parameters))
+    if not (has_claim or origin.codes or find_tag(origin.carriers)):
         return
     referrals.stage(
-        organization_id=desk.organization_id,
-        gateway=desk.gateway,
-        subjects=subjects(origin),
-        origin={"carriers": [asdict(carrier) for carrier in origin.carriers], "codes": _codes(origin.codes)},
+        organization_id=context.organization_id,
+        gateway=context.gateway,
+        subjects=list_subjects(origin),
+        origin={"carriers": [asdict(carrier) for carrier in origin.carriers], "codes": _serialize_codes(origin.codes)},
         told_at=told_at,
         replaces=has_claim if replaces is None else replaces,
     )
 
 
-def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
-    """Return a start's origin with the carriers and codes told before, behind its own. Budget: 1 statement."""
-    names = subjects(origin)
+def add_referrals(context: BookingContext, origin: BuyerOrigin) -> BuyerOrigin:
+    """Return a start's origin with the stored carriers and codes after its own. Budget: 1 statement."""
+    names = list_subjects(origin)
     if not names:
         return origin
-    told = referrals.list_origins(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
-    codes = tuple(stored.read(RedeemedCode, code) for before in told for code in before["codes"])
-    return joined(replace(origin, codes=(*origin.codes, *codes)), told)
+    rows = referrals.list_origins(organization_id=context.organization_id, gateway=context.gateway, subjects=names)
+    codes = tuple(stored_values.read(RedeemedCode, code) for row in rows for code in row["codes"])
+    return add_carriers(replace(origin, codes=(*origin.codes, *codes)), rows)
 
 
-def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigin:
-    """Return an origin with the carriers of what was told before, behind its own.
+def add_carriers(origin: BuyerOrigin, rows: Iterable[Mapping[str, Any]]) -> BuyerOrigin:
+    """Return an origin with the carriers of stored referrals after its own.
 
-    A payment redeems the codes that it carries itself: one of an earlier payment is not redeemed by a renewal.
+    A payment redeems only its own codes: a renewal does not redeem the code of an earlier payment.
     """
-    carriers = (carrier for before in told for carrier in _carriers(before))
+    carriers = (carrier for row in rows for carrier in _parse_carriers(row))
     return replace(origin, carriers=(*origin.carriers, *carriers))
 
 
 def select_counting(
-    desk: BookingDesk, told: Sequence[Mapping[str, Any]], paid_at: datetime
+    context: BookingContext, rows: Sequence[Mapping[str, Any]], paid_at: datetime
 ) -> Sequence[Mapping[str, Any]]:
     """Return the stored referrals of a buyer that count for a payment.
 
-    They were made before it, or after it within the cookie window of the campaign that they name.
-    Budget: 1 statement for each that was made more than a day after it, else none.
+    They date from before the payment, or from within the cookie window of their campaign after it.
+    Budget: 1 statement for each that dates from more than a day after it, else none.
     """
-    return [before for before in told if _counts_for(desk, before, paid_at)]
+    return [row for row in rows if _counts_for(context, row, paid_at)]
 
 
-def _counts_for(desk: BookingDesk, before: Mapping[str, Any], paid_at: datetime) -> bool:
-    behind = datetime.fromisoformat(before["told_at"]) - paid_at
-    if behind <= _MIN_WINDOW:
+def _counts_for(context: BookingContext, row: Mapping[str, Any], paid_at: datetime) -> bool:
+    delay = datetime.fromisoformat(row["told_at"]) - paid_at
+    if delay <= _MIN_WINDOW:
         return True
-    window = whom.claim_window(desk, _carriers(before), paid_at)
-    return window is None or behind <= window
+    window = attribution.claim_window(context, _parse_carriers(row), paid_at)
+    return window is None or delay <= window
 
 
-def _carriers(before: Mapping[str, Any]) -> tuple[Carrier, ...]:
-    return tuple(stored.read(Carrier, carrier) for carrier in before["carriers"])
+def _parse_carriers(row: Mapping[str, Any]) -> tuple[Carrier, ...]:
+    return tuple(stored_values.read(Carrier, carrier) for carrier in row["carriers"])
 
 
 def checkout_name(token: str) -> str:
-    """Return the name under which a web pixel's word of a checkout takes its turn."""
+    """Return the lock name of a checkout that a web pixel reports."""
     return f"checkout:{token}"
 
 
-def with_checkout(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
-    """Return an origin with what a web pixel told of its checkout, behind its own carriers.
+def add_checkout(context: BookingContext, origin: BuyerOrigin) -> BuyerOrigin:
+    """Return an origin with the link that a web pixel reported for its checkout, after its own carriers.
 
-    Stores that are tried out have no pixel. Budget: 1 statement where a checkout is named, else none.
+    Stores in test mode have no pixel. Budget: 1 statement where a checkout is named, else none.
     """
-    if origin.checkout is None or desk.connection.mode != "live":
+    if origin.checkout is None or context.connection.mode != "live":
         return origin
-    claim = pixel_checkouts.find(organization_id=desk.organization_id, token=origin.checkout)
+    claim = pixel_checkouts.find(organization_id=context.organization_id, token=origin.checkout)
     if claim is None:
         return origin
     fields = {SLUG_KEY: claim.slug} | ({TAG_KEYS[0]: claim.sub_id} if claim.sub_id else {})
-    return replace(origin, carriers=(*origin.carriers, Carrier(f"{desk.gateway}_web_pixel", fields)))
+    return replace(origin, carriers=(*origin.carriers, Carrier(f"{context.gateway}_web_pixel", fields)))
 
 
-def stage_awaited(desk: BookingDesk, origin: BuyerOrigin) -> None:
-    """Stage that the event at this desk is looked at again when a web pixel tells of its checkout."""
-    if origin.checkout is not None and desk.connection.mode == "live":
+def stage_awaited(context: BookingContext, origin: BuyerOrigin) -> None:
+    """Stage that the event is retried when a web pixel reports its checkout."""
+    if origin.checkout is not None and context.connection.mode == "live":
         pixel_checkouts.stage_awaited(
-            organization_id=desk.organization_id, token=origin.checkout, event_id=desk.event.id, at=desk.now
+            organization_id=context.organization_id, token=origin.checkout, event_id=context.event.id, at=context.now
         )
 
 
-def _codes(codes: Sequence[RedeemedCode]) -> list[dict[str, Any]]:
+def _serialize_codes(codes: Sequence[RedeemedCode]) -> list[dict[str, Any]]:
     return [asdict(code) for code in codes]

@@ -1,6 +1,6 @@
 """Books orders that change after they were booked: cancelled, paid again, reduced or raised.
 
-By the order's own time of change: its newest total counts, whenever it arrives, and the most that was ever paid.
+The order's own time of change decides: its newest total counts, whenever it arrives, and the highest amount ever paid.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from models.gateways.order_states import OrderState
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
 from pipelines.conversions import addition, refund
-from pipelines.gateways.booking import money_back
-from pipelines.gateways.booking.desk import UNKNOWN, Booking, BookingDesk
+from pipelines.gateways.booking import payment_refunds
+from pipelines.gateways.booking.context import UNKNOWN, BookingContext, FactResult
 
-#: Why money goes back: the order was cancelled, or it comes to less. The first is why a payment has no conversion, too.
+#: Reasons of a refund: the order was cancelled, or its total lowered. The first is also one for having no conversion.
 CANCELLED, LOWERED = "cancelled", "total_lowered"
 _CURRENCY = "total_currency_differs"
 
 
 @dataclass(frozen=True, slots=True)
 class OrderTotal:
-    """What an order came to when it last changed: see `TotalFact`. `amount_cents` None: as much as is known."""
+    """The total of an order when it last changed: see `TotalFact`. `amount_cents` None: the stored amount."""
 
     told_at: datetime
     total_cents: int
@@ -35,138 +35,144 @@ class OrderTotal:
     net_cents: int | None = None
 
 
-def of_payment(paid: PaymentFact) -> OrderTotal | None:
-    """Return what a payment says of its order's total; None where its amount never changes."""
-    if paid.told_at is None:
+def total_from_payment(fact: PaymentFact) -> OrderTotal | None:
+    """Return the total of a payment's order; None where its amount never changes."""
+    if fact.told_at is None:
         return None
-    total_cents = paid.amount_cents if paid.total_cents is None else paid.total_cents
-    return OrderTotal(paid.told_at, total_cents, paid.amount_cents, paid.net_cents)
+    total_cents = fact.amount_cents if fact.total_cents is None else fact.total_cents
+    return OrderTotal(fact.told_at, total_cents, fact.amount_cents, fact.net_cents)
 
 
-def total(desk: BookingDesk, told: TotalFact) -> Booking:
-    """Book the total of an order that is known; of one that is not it is kept for the event of its payment.
+def book_total(context: BookingContext, fact: TotalFact) -> FactResult:
+    """Book the total of a known order; the total of an unknown one is stored for the event of its payment.
 
-    Budget: 1 round trip, and those of `apply`; 2 for one that is not known.
+    Budget: 1 round trip, and those of `apply`; 2 for an unknown one.
     """
-    payment = desk.known(told.sale_ids)
+    payment = context.lock_payment(fact.sale_ids)
     if payment is None:
-        _stage_state(desk, told.sale_ids, OrderState(told.told_at, told.amount_cents, told.total_cents))
-        desk.wake(told.sale_ids)  # its payment may have come while the order was cancelled
-        return Booking(EventStatus.Ignored, UNKNOWN)
-    if told.currency != payment.currency:
-        return Booking(EventStatus.Parked, _CURRENCY)
-    apply(desk, payment, OrderTotal(told.told_at, told.total_cents, told.amount_cents, told.net_cents))
-    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+        _stage_state(context, fact.sale_ids, OrderState(fact.told_at, fact.amount_cents, fact.total_cents))
+        context.release_parked(fact.sale_ids)  # its payment may have arrived while the order was cancelled
+        return FactResult(EventStatus.Ignored, UNKNOWN)
+    if fact.currency != payment.currency:
+        return FactResult(EventStatus.Parked, _CURRENCY)
+    apply_total(context, payment, OrderTotal(fact.told_at, fact.total_cents, fact.amount_cents, fact.net_cents))
+    return FactResult(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
-def cancelled(desk: BookingDesk, told: CancelledFact) -> Booking:
-    """Give back all that remains of an order that was cancelled; remember one whose payment is not known.
+def book_cancellation(context: BookingContext, fact: CancelledFact) -> FactResult:
+    """Refund all that remains of a cancelled order; store the cancellation where its payment is not known.
 
     Budget: 1 round trip, and those of `apply`.
     """
-    payment = desk.known(told.sale_ids)
+    payment = context.lock_payment(fact.sale_ids)
     if payment is None:
-        _stage_state(desk, told.sale_ids, OrderState(told.told_at, amount_cents=0, total_cents=0))
-        return Booking(reason=CANCELLED)
-    apply(desk, payment, OrderTotal(told.told_at, total_cents=0))
-    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+        _stage_state(context, fact.sale_ids, OrderState(fact.told_at, amount_cents=0, total_cents=0))
+        return FactResult(reason=CANCELLED)
+    apply_total(context, payment, OrderTotal(fact.told_at, total_cents=0))
+    return FactResult(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
-def is_cancelled(paid: PaymentFact, state: OrderState | None) -> bool:
-    """Return whether the order of a payment was cancelled after what the payment's event says of it."""
-    return state is not None and paid.told_at is not None and paid.told_at < state.told_at and not state.total_cents
+def is_cancelled(fact: PaymentFact, state: OrderState | None) -> bool:
+    """Return whether the order of a payment was cancelled after the payment's event."""
+    return state is not None and fact.told_at is not None and fact.told_at < state.told_at and not state.total_cents
 
 
-def apply_state(desk: BookingDesk, payment: GatewayPayment, state: OrderState | None) -> GatewayPayment:
-    """Bring a payment that was staged just now to what its order came to by what was told before it.
+def apply_state(context: BookingContext, payment: GatewayPayment, state: OrderState | None) -> GatewayPayment:
+    """Apply an earlier event's total of the order to a payment that was just staged.
 
-    Budget: as `apply`; none where its own event is the newest and its total whole.
+    Budget: as `apply`; none where its own event is the newest and its total is not lowered.
     """
     if state is not None and payment.told_at is not None and payment.told_at < state.told_at:
-        return apply(desk, payment, OrderTotal(state.told_at, state.total_cents, state.amount_cents))
-    return settle(desk, payment) if _is_lowered(payment) else payment
+        return apply_total(context, payment, OrderTotal(state.told_at, state.total_cents, state.amount_cents))
+    return settle_total(context, payment) if _is_lowered(payment) else payment
 
 
-def apply(desk: BookingDesk, payment: GatewayPayment, told: OrderTotal) -> GatewayPayment:
-    """Bring a locked payment and its conversion to what its order comes to; return the payment as it is then.
+def apply_total(context: BookingContext, payment: GatewayPayment, total: OrderTotal) -> GatewayPayment:
+    """Update a locked payment and its conversion to the total of its order; return the updated payment.
 
-    Budget: none where nothing changed; else 1 round trip (what is booked), and those of what goes back, comes back or
-    is added.
+    Budget: none where nothing changed; else 1 round trip (booked refunds), and those of what is refunded, returned or
+    added.
     """
-    is_older = payment.told_at is not None and told.told_at < payment.told_at
-    amount_cents = max(payment.paid_cents, told.amount_cents or 0)
+    is_older = payment.told_at is not None and total.told_at < payment.told_at
+    amount_cents = max(payment.paid_cents, total.amount_cents or 0)
     if is_older and amount_cents == payment.paid_cents:
         return payment
-    # The most that was ever paid counts, so that events lead to the same amounts in whatever order they arrive.
+    # The highest amount ever paid counts, so that events lead to the same amounts in whatever order they arrive.
     after = replace(payment, paid_cents=amount_cents)
     if not is_older:
-        after = replace(after, total_cents=told.total_cents, told_at=told.told_at)
+        after = replace(after, total_cents=total.total_cents, told_at=total.told_at)
     orders.stage_total(after)
     if amount_cents > payment.paid_cents:
-        _raise_conversion(desk, payment, after, told)
+        _raise_conversion(context, payment, after, total)
     if _is_lowered(payment) or _is_lowered(after):
-        return settle(desk, after)
+        return settle_total(context, after)
     return after
 
 
-def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
-    """Bring what a locked payment's total took to what it takes beside refunds and disputes by now.
+def settle_total(context: BookingContext, payment: GatewayPayment) -> GatewayPayment:
+    """Update the refund that a locked payment's lowered total causes, in addition to refunds and disputes.
 
-    Budget: none for a payment whose total is whole; else 1 round trip and those of what goes back or comes back.
+    Budget: none for a payment whose total was never lowered; else 1 round trip and those of the change.
     """
     if payment.total_cents is None:
         return payment
     booked = refunds.sum_booked(payment, refund_id=None)
-    change_cents = _compute_part(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
+    change_cents = _compute_total_refund(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
     if change_cents > 0:
         reason = CANCELLED if payment.total_cents == 0 else LOWERED
-        return money_back.take_back(desk, payment, change_cents, refund_id=_refund_id(payment), reason=reason)
+        return payment_refunds.take_back(context, payment, change_cents, refund_id=_refund_id(payment), reason=reason)
     if change_cents < 0:
-        return money_back.give_back(desk, payment, -change_cents, refund_id=_refund_id(payment))
+        return payment_refunds.give_back(context, payment, -change_cents, refund_id=_refund_id(payment))
     return payment
 
 
-def make_room(desk: BookingDesk, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> GatewayPayment:
-    """Release what the total took as the same money as refunds, once these come to `by_refunds`.
+def release_refunded_part(
+    context: BookingContext, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int
+) -> GatewayPayment:
+    """Release the part of the total's refund that is the same money as refunds, once these sum up to `by_refunds`.
 
-    The conversion follows with the refund itself. Budget: none.
+    The refund itself updates the conversion. Budget: none.
     """
-    freed_cents = booked.by_total - _compute_part(payment, booked, by_refunds=by_refunds)
+    freed_cents = booked.by_total - _compute_total_refund(payment, booked, by_refunds=by_refunds)
     if freed_cents <= 0:
         return payment
-    refunds.stage_restored(payment, refund_id=_refund_id(payment), cents=freed_cents, now=desk.now)
+    refunds.stage_restored(payment, refund_id=_refund_id(payment), cents=freed_cents, now=context.now)
     return replace(payment, refunded_cents=payment.refunded_cents - freed_cents)
 
 
-def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayPayment, told: OrderTotal) -> None:
+def _raise_conversion(
+    context: BookingContext, before: GatewayPayment, after: GatewayPayment, total: OrderTotal
+) -> None:
     if after.conversion_id is None:
         return
-    advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
-    conversion = refund.locked(desk.organization_id, after.conversion_id)
+    advisory_locks.stage_shared_payout_run_lock(context.organization_id)
+    conversion = refund.lock_conversion(context.organization_id, after.conversion_id)
     others = orders.sum_other_payments(before)
     more_net_cents = None
-    if told.net_cents is not None and not others.paid_cents:
-        more_net_cents = told.net_cents - conversion.amount_cents
+    if total.net_cents is not None and not others.paid_cents:
+        more_net_cents = total.net_cents - conversion.amount_cents
     added_cents = growth.count_payment(
         amount_cents=conversion.amount_cents,
         paid_cents=before.paid_cents + others.paid_cents,
         more_paid_cents=after.paid_cents - before.paid_cents,
         more_net_cents=more_net_cents,
     )
-    grown = addition.add(conversion, added_cents, payment_id=None, now=desk.now)
+    grown = addition.add(conversion, added_cents, payment_id=None, now=context.now)
     known_cents = before.refunded_cents + others.refunded_cents
-    money_back.bring_to_refunds(desk, after, grown, None, known_cents=known_cents)
+    payment_refunds.apply_refunds(context, after, grown, None, known_cents=known_cents)
 
 
-def _stage_state(desk: BookingDesk, order_ids: Sequence[str], state: OrderState) -> None:
-    order_states.stage(organization_id=desk.organization_id, gateway=desk.gateway, order_ids=order_ids, state=state)
+def _stage_state(context: BookingContext, order_ids: Sequence[str], state: OrderState) -> None:
+    order_states.stage(
+        organization_id=context.organization_id, gateway=context.gateway, order_ids=order_ids, state=state
+    )
 
 
 def _is_lowered(payment: GatewayPayment) -> bool:
     return payment.total_cents is not None and payment.total_cents < payment.paid_cents
 
 
-def _compute_part(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> int:
+def _compute_total_refund(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> int:
     return taken_by_total(
         PaymentTotals(
             paid_cents=payment.paid_cents,

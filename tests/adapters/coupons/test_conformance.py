@@ -54,8 +54,10 @@ def test_a_text_that_a_gateway_cannot_hold_is_told(name):
     row, shape = _HELD[name]["Text of a code"], registry.rail(name).shape
 
     longest = int(row.rpartition("; ")[2])
-    assert (shape.refused("A" * longest), shape.refused("A" * (longest + 1)) is None) == (None, False)
-    assert {sign: shape.refused(f"A{sign}B") is None for sign in "_-"} == {sign: f"`{sign}`" in row for sign in "_-"}
+    assert (shape.explain_refusal("A" * longest), shape.explain_refusal("A" * (longest + 1)) is None) == (None, False)
+    assert {sign: shape.explain_refusal(f"A{sign}B") is None for sign in "_-"} == {
+        sign: f"`{sign}`" in row for sign in "_-"
+    }
 
 
 @every

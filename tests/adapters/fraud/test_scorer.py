@@ -285,8 +285,8 @@ def test_no_more_than_some_calls_are_under_way_at_once(place, monkeypatch):
 def test_its_points_are_added_to_ours_up_to_a_hundred():
     ours = Verdict(60, ("banned_referrer",))
 
-    assert fraud.added(ours, Verdict(15, ("tor_exit",))) == Verdict(75, ("banned_referrer", "tor_exit"))
-    assert fraud.added(ours, Verdict(50, ("banned_referrer", "tor_exit"))) == Verdict(
+    assert fraud.add_verdicts(ours, Verdict(15, ("tor_exit",))) == Verdict(75, ("banned_referrer", "tor_exit"))
+    assert fraud.add_verdicts(ours, Verdict(50, ("banned_referrer", "tor_exit"))) == Verdict(
         100, ("banned_referrer", "tor_exit")
     )
-    assert fraud.added(ours, Verdict(0, ())) == ours
+    assert fraud.add_verdicts(ours, Verdict(0, ())) == ours

@@ -21,7 +21,7 @@ from domain.gateways.facts import (
     UnsupportedCurrency,
 )
 from domain.gateways.names import Gateway
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways import why
 from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
 from tests.support.gateways.stages import STAGES, every, having
@@ -103,14 +103,14 @@ def test_a_first_payment_is_told_with_its_money_its_buyer_and_its_referral(stage
     assert payment.origin.is_test is False
     assert abs(payment.paid_at - stage.now) < timedelta(seconds=2)
     assert _email(stage, payment) == "ann@example.com"
-    assert [claim.slug for claim in claims(payment.origin.carriers, ["via"])][:1] == ["jane"]
+    assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])][:1] == ["jane"]
 
 
 @every
 def test_a_payment_without_a_referral_claims_nothing(stage):
     (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).sent))
     closer = stage.gateway.look_closer(account(stage), payment.origin)
-    assert list(claims(closer.carriers, ["via"])) == []
+    assert list(list_claims(closer.carriers, ["via"])) == []
 
 
 @every

@@ -6,7 +6,7 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from domain.platforms.names import Platform
-from domain.platforms.signups import slugs
+from domain.platforms.signups import list_slugs
 from tests.support.platforms.playing import STAGES, asked
 
 ANN = "ann@example.com"
@@ -28,7 +28,7 @@ def _found(stage, email=ANN, names=(), **account):
 
 def _slugs(stage, names=()):
     record = _found(stage, names=names)
-    return slugs(record, names=names or stage.platform.slugs.fields, parameters=["via", "utm_source"])
+    return list_slugs(record, names=names or stage.platform.slugs.fields, parameters=["via", "utm_source"])
 
 
 def _keeping(kind):

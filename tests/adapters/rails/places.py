@@ -10,7 +10,7 @@ from adapters.rails.base import Rail
 from adapters.rails.global_payouts import GlobalPayoutsRail
 from adapters.rails.processor_connect import ProcessorConnectRail
 from adapters.rails.wallet import WalletRail
-from domain.payouts.transfers import Answer, Destination, Method, Transfer, key_of
+from domain.payouts.transfers import Answer, Destination, Method, Transfer, idempotency_key
 from models import ids
 from pipelines.payouts.sandbox_rail import SandboxRail, is_carried_out
 from tests.adapters.rails import fake_processor as fake
@@ -51,7 +51,7 @@ class Place:
         payout_id, attempt = changes.pop("payout_id", self.payout_id), changes.pop("attempt", 1)
         account = changes.pop("account", ACCOUNTS[self.method])
         values = {
-            "key": key_of(payout_id=payout_id, attempt=attempt),
+            "key": idempotency_key(payout_id=payout_id, attempt=attempt),
             "payout_id": payout_id,
             "organization_id": self.organization_id,
             "attempt": attempt,
@@ -117,7 +117,7 @@ def sandbox(brand: Any, method: Method = Method.ProcessorConnect) -> Place:
     def misbehave(fault: str) -> None:
         place.rail = SandboxRail(method=method, mode=modes[fault], now=clock.now())
         is_wanted = fault == "500_after"
-        while is_carried_out(key_of(payout_id=place.payout_id, attempt=1)) != is_wanted:
+        while is_carried_out(idempotency_key(payout_id=place.payout_id, attempt=1)) != is_wanted:
             place.payout_id = ids.new_id()
 
     place = Place(

@@ -31,7 +31,7 @@ _ALL = {
 def _rail(organization_id):
     with db.unit_of_work(organization_id):
         mode = organizations.read_sandbox_rail(organization_id)
-        return rails.of(SimpleNamespace(method="Wallet", sandbox_rail=mode), now=clock.now())
+        return rails.choose(SimpleNamespace(method="Wallet", sandbox_rail=mode), now=clock.now())
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def test_ten_first_requests_at_once_make_one_member(brand, email):
 
 def _member(brand, subject, email, *, is_email_verified=True):
     with db.unit_of_work(brand.id):
-        return sign_in.member(
+        return sign_in.sign_member_in(
             organization_id=brand.id,
             subject=subject,
             email=email,
@@ -141,7 +141,9 @@ def test_two_people_with_one_email_are_two_members(brand, email):
 
 def _account(subject, email):
     with db.any_org_work():
-        return sign_in.any_org_account(subject=subject, email=email, is_email_verified=True, now=datetime.now(UTC)).id
+        return sign_in.any_org_sign_affiliate_in(
+            subject=subject, email=email, is_email_verified=True, now=datetime.now(UTC)
+        ).id
 
 
 def test_who_has_an_address_after_somebody_else_takes_over_none_of_their_affiliates(brand):

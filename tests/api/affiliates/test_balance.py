@@ -103,7 +103,7 @@ def test_history_that_is_never_paid_is_in_no_balance_before_a_refund_and_after(p
     with db.unit_of_work(payroll.brand.id):
         ((conversion_id,),) = db.db.run("select id from conversion")
         locked = conversions.lock(organization_id=payroll.brand.id, conversion_id=conversion_id)
-        refund.of_conversion(locked, 5_000, now=clock.now())
+        refund.refund_conversion(locked, 5_000, now=clock.now())
     assert payroll.brand.rows("select kind from ledger_entry") == [("reverse",)]
     assert _shown(payroll.brand, ben) == {}
 

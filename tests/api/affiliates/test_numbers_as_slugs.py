@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from tests.support.api.agents import Agent
 from tests.support.api.applying import apply
 from tests.support.api.embedding import asked, issued
@@ -154,6 +154,6 @@ def test_number_from_before_stays_the_slug_of_its_affiliate(campaign):
 
 def test_random_slug_is_never_a_number(monkeypatch):
     drawn = iter("2" * 8 + "a" * 8)
-    monkeypatch.setattr(joining.secrets, "choice", lambda _: next(drawn))
+    monkeypatch.setattr(enrollment.secrets, "choice", lambda _: next(drawn))
 
-    assert joining.random_slug() == "a" * 8
+    assert enrollment.random_slug() == "a" * 8

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from tests.support.api.racing import at_once
 
 URL = "/api/v1/affiliates"
@@ -104,6 +104,6 @@ def test_an_alias_beside_a_known_slug_is_a_second_link(campaign):
 def test_a_random_slug_that_is_taken_is_drawn_again(campaign, monkeypatch):
     campaign.affiliate("taken222")
     letters = iter("taken222free3333")
-    monkeypatch.setattr(joining.secrets, "choice", lambda _: next(letters))
+    monkeypatch.setattr(enrollment.secrets, "choice", lambda _: next(letters))
 
     assert _create(campaign).json["links"][0]["slug"] == "free3333"

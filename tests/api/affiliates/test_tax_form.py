@@ -9,7 +9,7 @@ import pytest
 import settings
 from adapters import file_links
 from models import db
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 
 AFFILIATES = "/api/v1/affiliates"
 _PDF = b"%PDF-1.7 \x00\xff a form"
@@ -24,14 +24,14 @@ def ben(brand):
 
 def _keep(affiliate_id, content=_PDF, type="W9"):
     with db.any_org_work():
-        return filing.any_org_keep(
+        return tax_form_files.any_org_store(
             affiliate_id=UUID(affiliate_id), type=type, content=content, now=datetime.now(UTC)
         ).form
 
 
 def _hold(affiliate_id):
     with db.any_org_work():
-        filing.any_org_held_by_stripe(affiliate_id=UUID(affiliate_id), now=datetime.now(UTC))
+        tax_form_files.any_org_record_at_provider(affiliate_id=UUID(affiliate_id), now=datetime.now(UTC))
 
 
 def _read(brand, affiliate_id):

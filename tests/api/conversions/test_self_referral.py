@@ -235,7 +235,7 @@ def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
     ("policy", "state", "sentence"),
     [
         ("earn", "Payable", "The buyer's email address is your own."),
-        ("hold", "Held", "It is paid only after the brand has approved it."),
+        ("hold", "Held", "It is paid only after the brand approves it."),
         ("deny", "Denied", "The brand denied it."),
     ],
 )

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from models import db
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 from tests.support.outside.model import says
 
 
@@ -11,7 +11,7 @@ def test_a_tax_form_reaches_the_model_without_its_link(brand, model, talk):
     brand.program()
     ann = brand.affiliate(f"ann-{brand.id.hex[:12]}")
     with db.any_org_work():
-        filing.any_org_keep(affiliate_id=ann, type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
+        tax_form_files.any_org_store(affiliate_id=ann, type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
     model.script(says("", ("get_tax_form", {"affiliateId": str(ann)})), says("A W9."))
 
     assert talk().ask("Which form is it?")["state"] == "Answered"

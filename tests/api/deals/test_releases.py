@@ -231,7 +231,7 @@ def test_ticks_and_an_approval_at_once_pay_once(submitted):
 
     def tick():
         with db.unit_of_work(dealing.brand.id):
-            return release.due(
+            return release.pay_if_due(
                 organization_id=dealing.brand.id, deal_id=UUID(deal_id), milestone_id=milestone_id, now=clock.now()
             )
 

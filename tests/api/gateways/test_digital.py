@@ -76,7 +76,7 @@ def test_a_partial_refund_of_an_unknown_amount_waits_and_is_a_dead_letter_in_the
     assert shop.events("status, reason, error")[1] == (
         "Failed",
         "refund_amount_unknown",
-        "nobody could say how much it is within 7 days",
+        "its amount could not be determined within 7 days",
     )
     shop.deliver(*shop.stage.refund(sale, 6_000))  # the rest: now it is told
     drain()

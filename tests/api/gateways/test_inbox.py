@@ -103,10 +103,10 @@ def _run(shop):
 
 def _take(shop, run):
     """List everything, and keep it."""
-    found = reconcile.ReconcileFound()
-    for page in reconcile.pages(run, found):
+    found = reconcile.ReconcileResult()
+    for page in reconcile.list_pages(run, found):
         with db.unit_of_work(shop.brand.id):
-            reconcile.take(run, page, found, now=clock.now())
+            reconcile.store_page(run, page, found, now=clock.now())
     return found
 
 
@@ -114,8 +114,8 @@ def test_a_run_that_ends_after_a_later_one_does_not_take_back_how_far_everything
     frozen, later = _run(shop), _run(shop)
     for run in (later, frozen):
         with db.unit_of_work(shop.brand.id):
-            reconcile.finish(run, reconcile.ReconcileFound(), now=clock.now())
-    assert shop.brand.rows("select reconciled_to from gateway_connection") == [(later.began_at,)]
+            reconcile.finish(run, reconcile.ReconcileResult(), now=clock.now())
+    assert shop.brand.rows("select reconciled_to from gateway_connection") == [(later.started_at,)]
 
 
 def test_nothing_is_taken_in_for_a_connection_that_ends_while_it_is_listed(shop, drain):
@@ -134,10 +134,10 @@ def test_what_waits_in_vain_for_seven_days_is_a_dead_letter_and_its_payment_stil
     shop.change("update job set run_at = now()")
     drain()
     assert shop.events("status, reason, error, raw is not null") == [
-        ("Failed", "payment_unknown", "the payment that it names did not come within 7 days", True)
+        ("Failed", "payment_unknown", "the payment that it names did not arrive within 7 days", True)
     ]
     assert _dead(shop) == [
-        ("gateway.event", "stripe charge.refunded: the payment that it names did not come within 7 days")
+        ("gateway.event", "stripe charge.refunded: the payment that it names did not arrive within 7 days")
     ]
 
     shop.hear(*sale.sent)

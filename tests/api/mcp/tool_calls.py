@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from models import db
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 from tests.support.coupons import EXTERNAL, coupon
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected
@@ -46,7 +46,7 @@ def make(app: Any, stage: Stage) -> ToolBrand:
     brand.sale(affiliateSlug=f"idle-{unique}", amountCents=700)
     drain("sales")
     with db.any_org_work():
-        filing.any_org_keep(affiliate_id=people["ann"], type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
+        tax_form_files.any_org_store(affiliate_id=people["ann"], type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
     connected(brand.person("Owner"), stage)
     ids = {
         "program": program,

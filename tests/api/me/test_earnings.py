@@ -62,7 +62,7 @@ def test_states_follow_the_money(rita):
     drain("sales")
     back = _only(rita)
     assert (back["state"], back["commissionCents"], back["refundedAmountCents"]) == ("Refunded", 0, 10_000)
-    assert "The buyer was given everything back." in back["why"]
+    assert "The buyer was refunded in full." in back["why"]
 
 
 def test_a_dispute_stops_it_without_a_day(rita):
@@ -182,7 +182,7 @@ def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(
     earning = _only(rita)
 
     assert earning["commissionCents"] == 500
-    assert earning["why"][1] == "The brand set by hand what you earn for it."
+    assert earning["why"][1] == "The brand set your commission by hand."
     assert "Between us" not in json.dumps(earning)
     assert "fraud" not in json.dumps(earning)
 

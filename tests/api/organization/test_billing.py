@@ -181,7 +181,7 @@ def test_tenants_do_not_count_each_others(brand, rival):
 
 def _left(brand):
     with db.unit_of_work(brand.id):
-        return capacity.affiliates_left(organizations.find(brand.id), now=clock.now())
+        return capacity.count_affiliates_left(organizations.find(brand.id), now=clock.now())
 
 
 @pytest.mark.parametrize(("limit", "left"), [("none", 4998), ("3", 1), ("2", 0), ("0", 0)])
@@ -209,7 +209,7 @@ def test_the_last_place_is_given_once(brand):
     def take(slug):
         with db.unit_of_work(brand.id):
             advisory_locks.stage_affiliate_capacity_lock(brand.id)
-            if not capacity.affiliates_left(organizations.find(brand.id), now=clock.now()):
+            if not capacity.count_affiliates_left(organizations.find(brand.id), now=clock.now()):
                 return False
             db.db.run("select pg_sleep(0.1)")
             brand_row = {"slug": slug, "program": program_id, "org": brand.id, "id": ids.new_id()}

@@ -9,7 +9,7 @@ from adapters import clock
 from api.access import callers
 from domain.refused import Refused
 from models import db
-from pipelines.organization import issuing
+from pipelines.organization import key_creation
 from tests.support.api.racing import at_once
 from tests.support.turning import turn
 
@@ -235,7 +235,9 @@ def test_the_operators_command_keeps_to_the_same_limit(brand):
     _fill(brand, 99)
 
     with pytest.raises(Refused, match="api_key_limit_reached"), db.any_org_work():
-        issuing.create(organization_id=brand.id, scope="read", is_test=False, name="", user_email=None, now=clock.now())
+        key_creation.create(
+            organization_id=brand.id, scope="read", is_test=False, name="", user_email=None, now=clock.now()
+        )
 
 
 @pytest.mark.parametrize(

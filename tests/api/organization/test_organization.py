@@ -282,7 +282,7 @@ def test_new_grace_days_move_the_hold_of_what_is_pending(owner, brand, drain):
 
 @pytest.mark.parametrize("number", [1, 4, 5])
 def test_however_many_are_pending_no_transaction_moves_more_than_a_few(owner, brand, drain, monkeypatch, number):
-    monkeypatch.setattr(renewal, "_AT_ONCE", 2)
+    monkeypatch.setattr(renewal, "_BATCH", 2)
     brand.program()
     affiliate_id = brand.affiliate("ben")
     for _ in range(number):

@@ -303,7 +303,7 @@ def test_a_change_is_told_by_one_letter_and_no_change_by_none(ben, brand, rival,
     _joined(rival, email)
 
     ben.put(URL, WALLET)
-    assert _letters(brand, rival) == [(email, "Where you are paid was changed")]
+    assert _letters(brand, rival) == [(email, "Your payout account was changed")]
     ben.put(URL, WALLET)
     assert len(_letters(brand, rival)) == 1
     ben.put(URL, {"method": None})

@@ -101,7 +101,7 @@ def test_a_failed_payout_says_why(app):
     shown = payroll.brand.get(f"{URL}/{payout_id}").json
 
     assert (shown["status"], shown["paidAt"], shown["failureCode"]) == ("Failed", None, "sandbox_rejected")
-    assert shown["failureReason"] == "The sandbox was told to reject this transfer."
+    assert shown["failureReason"] == "The sandbox is set to reject transfers."
     assert _TIME.fullmatch(shown["failedAt"])
 
 

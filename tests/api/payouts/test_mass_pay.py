@@ -18,10 +18,10 @@ LIST = f"{URL}/mass-pay.csv"
 @pytest.fixture
 def no_rail(payroll, monkeypatch):
     """An installation with a database of its own and no rail for Wallet; the others are sandboxes."""
-    found = rails.has
+    found = rails.has_rail
     monkeypatch.setattr(
         rails,
-        "has",
+        "has_rail",
         lambda *, organization_id, method: (
             method != Method.Wallet and found(organization_id=organization_id, method=method)
         ),
@@ -238,5 +238,5 @@ def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_
     payroll.brand.set(sandboxRail="none")
 
     with db.unit_of_work(payroll.brand.id):
-        has_rail = rails.has(organization_id=payroll.brand.id, method=Method.Wallet)
+        has_rail = rails.has_rail(organization_id=payroll.brand.id, method=Method.Wallet)
     assert has_rail is (settings.current().servers.database_url is None)

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from domain.programs.assets import MOST_ASSETS, MOST_BYTES, MOST_IMAGE_BYTES
+from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES
 from tests.support.api.lists import cursors_are_refused
 from tests.support.api.racing import at_once
 from tests.support.rows.images import gif, jpeg, png, webp
@@ -138,9 +138,9 @@ def test_what_cannot_be_read_is_told_in_problem_details(owner):
 
 
 def test_two_mebibytes_are_the_most_of_an_image(owner):
-    full = png(64, 64).ljust(MOST_IMAGE_BYTES, b"\0")
+    full = png(64, 64).ljust(MAX_IMAGE_BYTES, b"\0")
 
-    assert _made(owner, _picture(full))["sizeBytes"] == MOST_IMAGE_BYTES
+    assert _made(owner, _picture(full))["sizeBytes"] == MAX_IMAGE_BYTES
     for content in (full + b"\0", full * 2):
         answer = owner.post(URL, _picture(content))
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
@@ -223,16 +223,16 @@ def _fill(owner, number, size_bytes):
 
 
 def test_of_two_at_once_one_gets_the_last_place(owner):
-    _fill(owner, MOST_ASSETS - 1, 1)
+    _fill(owner, MAX_ASSETS - 1, 1)
     answers = at_once(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     assert owner.post(URL, _words()).json["error"] == "asset_limit_reached"
-    assert owner.rows("select count(*) from asset") == [(MOST_ASSETS,)]
+    assert owner.rows("select count(*) from asset") == [(MAX_ASSETS,)]
 
 
 def test_all_together_have_a_largest_size(owner):
-    _fill(owner, 1, MOST_BYTES - 100)
+    _fill(owner, 1, MAX_BYTES - 100)
 
     assert owner.post(URL, _words(text="x" * 101)).json["error"] == "asset_limit_reached"
     assert owner.post(URL, _words(text="x" * 100)).status_code == 201

@@ -27,7 +27,7 @@ def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, 
     stranger.goto(f"{site}/p/{handle}")
     stranger.get_by_label("Email").fill(email)
     press(stranger.get_by_role("button", name="Send application"))
-    assert "This has to be answered." in stranger.get_by_role("alert").inner_text()
+    assert "An answer is required." in stranger.get_by_role("alert").inner_text()
     stranger.get_by_label("Who are you?").fill("Ada & Ben")
     press(stranger.get_by_role("button", name="Send application"))
     stranger.get_by_role("heading", name="Thank you").wait_for()

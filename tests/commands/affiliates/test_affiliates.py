@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 
 _PDF = b"%PDF-1.7 a form"
 
@@ -53,9 +53,9 @@ def test_a_file_that_is_no_form_is_refused(flask, brand, ben, form, content):
 
 
 def test_a_form_has_five_megabytes_at_most(flask, ben, form):
-    form.write_bytes(_PDF.ljust(filing.MOST_BYTES, b" "))
+    form.write_bytes(_PDF.ljust(tax_form_files.MAX_BYTES, b" "))
     fits = flask("affiliate", "tax-form", ben, "--type", "W8BEN", "--file", str(form))
-    form.write_bytes(_PDF.ljust(filing.MOST_BYTES + 1, b" "))
+    form.write_bytes(_PDF.ljust(tax_form_files.MAX_BYTES + 1, b" "))
     is_too_large = flask("affiliate", "tax-form", ben, "--type", "W8BEN", "--file", str(form))
 
     assert fits[0] == 0

@@ -79,7 +79,7 @@ def test_tomorrows_rate_is_refused(flask, file):
 
 
 def test_a_history_of_many_portions_is_stored(flask, file, monkeypatch):
-    monkeypatch.setattr(fx_intake, "_AT_ONCE", 7)
+    monkeypatch.setattr(fx_intake, "_BATCH", 7)
     first = _today() - timedelta(days=49)
 
     code, said = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))

@@ -15,7 +15,7 @@ def test_what_waits_is_listed_approved_and_taken_out_again(flask, brand):
     assert flask.json("program", "network", "approve", program_id) == {"id": program_id, "networkReview": "Approved"}
     assert _standing(brand) == ("Networked", "Approved", "flask", None)
     code, said = flask("program", "network", "approve", program_id)
-    assert (code, "No review of this program waits" in said) == (1, True)
+    assert (code, "This program has no pending review" in said) == (1, True)
     assert flask.json("program", "network", "revoke", program_id, "--why", "Complaints.") == {
         "id": program_id,
         "networkReview": "Rejected",

@@ -28,7 +28,7 @@ def test_every_kind_is_shown_with_its_setting_and_what_is_due(flask, brand, ben)
 
     after = _status(flask)
 
-    assert list(after) == list(retention.kinds())
+    assert list(after) == list(retention.list_kinds())
     assert (after["clicks"]["days"], after["leads"]["days"]) == (90, 30)
     assert [after["clicks"][name] - before["clicks"][name] for name in ("due", "rows")] == [2, 2]
     assert datetime.fromisoformat(after["clicks"]["oldest"]) <= old

@@ -16,9 +16,9 @@ from adapters import sealing
 from adapters.identity.oidc import OidcTokens
 from models import db
 from models.upkeep import sealed_rows
-from pipelines import resealing
-from pipelines.affiliates import filing
-from pipelines.leads import captured
+from pipelines import key_rotation
+from pipelines.affiliates import tax_form_files
+from pipelines.leads import page_leads
 from pipelines.organization import provider_sessions
 from tests.support import databases
 from tests.support.api.inviting import invite
@@ -64,8 +64,8 @@ def everything(alone):
     invite(alone)
     alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
-        filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
-        captured.any_org_stage(
+        tax_form_files.any_org_store(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
+        page_leads.any_org_stage(
             lead={"slug": "ben", "program_id": None}, visitor="00" * 16, network="00" * 16, now=datetime.now(UTC)
         )
         assert _session_of_a_provider() is not None
@@ -84,7 +84,7 @@ def everything(alone):
 def _session_of_a_provider() -> Any:
     given = OidcTokens({"sub": "ben", "exp": 1, "auth_time": 1}, refresh_token="ask again with this")
     about = {"issuer": "https://id.example.com", "cookie": None, "user_agent": "", "now": datetime.now(UTC)}
-    return provider_sessions.any_org_begin("account", given, **about)
+    return provider_sessions.any_org_start("account", given, **about)
 
 
 _TERMS = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -240,8 +240,8 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(everything, flask, keys, 
             raise Stopped
 
     with pytest.raises(Stopped):
-        resealing.reseal(leave_unreadable=False, tell=stop)
-    between = {one.kind: one.former for one in resealing.status()}
+        key_rotation.reseal(leave_unreadable=False, on_progress=stop)
+    between = {one.kind: one.former for one in key_rotation.status()}
     resealed = flask.json("secrets", "reseal")["resealed"]
 
     assert between == _ONE_EACH | dict.fromkeys(list(_ONE_EACH)[:3], 0)
@@ -272,7 +272,7 @@ def test_two_at_once_reseal_everything_once(everything, keys):
 
     def reseal() -> dict[str, int]:
         try:
-            return resealing.reseal(leave_unreadable=False, tell=lambda *_: None)
+            return key_rotation.reseal(leave_unreadable=False, on_progress=lambda *_: None)
         finally:
             db.db.drop_connection()
 
@@ -301,20 +301,20 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
         "api/kept_forms.py",
         "api/mcp/calling/tokens.py",
         "api/provider_sign_in.py",
-        "pipelines/organization/mailed_links.py",
+        "pipelines/organization/sign_in_emails.py",
     }
     # Whoever seals in another file adds a kind, and the file here.
     assert sealing_files - short_lived == {
         "api/edge/answers.py",
-        "pipelines/leads/captured.py",
+        "pipelines/leads/page_leads.py",
         "pipelines/automation/hooks.py",
         "pipelines/webhooks/manage.py",
-        "pipelines/organization/issuing.py",
+        "pipelines/organization/key_creation.py",
         "pipelines/organization/provider_sessions.py",
         "pipelines/mail.py",
         "pipelines/credentials.py",
         "pipelines/gateways/connect.py",
-        "pipelines/affiliates/filing.py",
+        "pipelines/affiliates/tax_form_files.py",
     }
 
 

@@ -19,7 +19,7 @@ def _click(**fields):
 
 
 def _ask(history, at=NOON, **fields):
-    return history.facts(_click(**fields), at)
+    return history.add_click(_click(**fields), at)
 
 
 def _visited(history, last_at, first, last, slug="ben"):
@@ -91,7 +91,7 @@ def test_the_links_of_a_device_are_counted_per_affiliate_once_each():
 def test_a_networks_clicks_of_an_hour_are_counted_per_link():
     history = ClickHistory()
     history.add_network(
-        network="n", program_id="p", slug="ben", moments=[NOON - timedelta(minutes=m) for m in (60, 59, 1)]
+        network="n", program_id="p", slug="ben", times=[NOON - timedelta(minutes=m) for m in (60, 59, 1)]
     )
 
     assert _ask(history)[0].network_clicks == 3
@@ -100,7 +100,7 @@ def test_a_networks_clicks_of_an_hour_are_counted_per_link():
 
 
 def test_what_the_edge_saw_is_passed_on():
-    facts, _ = ClickHistory().facts(
+    facts, _ = ClickHistory().add_click(
         _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=("q",), languages=("de",)), NOON
     )
 

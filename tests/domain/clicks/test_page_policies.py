@@ -10,7 +10,7 @@ HOST = "https://go.finderfee.example"
 
 
 def _judge(*policies, page=PAGE, script=SCRIPT, nonce=None):
-    return page_policies.judge(policies, page=page, script=script, nonce=nonce)
+    return page_policies.check(policies, page=page, script=script, nonce=nonce)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def _judge(*policies, page=PAGE, script=SCRIPT, nonce=None):
     ],
 )
 def test_what_lets_it_in(policy):
-    assert _judge(policy) == page_policies.PolicyJudgement(True)
+    assert _judge(policy) == page_policies.PolicyResult(True)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_lets_it_in(policy):
 def test_what_keeps_it_out_is_told_with_what_would_be_right(policy, lines):
     judged = _judge(policy)
 
-    assert judged == page_policies.PolicyJudgement(False, lines)
+    assert judged == page_policies.PolicyResult(False, lines)
 
 
 def test_each_policy_has_to_let_it_in():
@@ -87,6 +87,6 @@ def test_a_nonce_on_the_tag_lets_the_script_in_and_nothing_else_does_where_addre
     dynamic = f"script-src 'nonce-r4nd' 'strict-dynamic' https: {HOST}"
 
     assert _judge(dynamic, nonce="r4nd").is_allowed
-    assert _judge(dynamic, nonce="other") == page_policies.PolicyJudgement(False)
-    assert _judge(dynamic) == page_policies.PolicyJudgement(False)
+    assert _judge(dynamic, nonce="other") == page_policies.PolicyResult(False)
+    assert _judge(dynamic) == page_policies.PolicyResult(False)
     assert not _judge("connect-src 'nonce-r4nd'", nonce="r4nd").is_allowed

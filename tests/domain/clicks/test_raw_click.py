@@ -19,11 +19,11 @@ from domain.clicks import raw_click
     ],
 )
 def test_the_names_of_an_addresss_parameters_once_each(url, names):
-    assert raw_click.query_names(url) == names
+    assert raw_click.query_names_from_url(url) == names
 
 
 def test_at_most_fifty_names_are_kept():
-    assert len(raw_click.query_names("?" + "&".join(f"p{number}=1" for number in range(200)))) == 50
+    assert len(raw_click.query_names_from_url("?" + "&".join(f"p{number}=1" for number in range(200)))) == 50
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_at_most_fifty_names_are_kept():
     ],
 )
 def test_of_a_referrer_the_host_is_kept(url, host):
-    assert raw_click.host(url) == host
+    assert raw_click.host_from_url(url) == host
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_of_a_referrer_the_host_is_kept(url, host):
     ],
 )
 def test_languages_are_tags_in_the_order_sent(header, tags):
-    assert raw_click.languages(header) == tags
+    assert raw_click.languages_from_header(header) == tags
 
 
 def test_at_most_twenty_languages_are_kept():
-    assert len(raw_click.languages(",".join(["de"] * 100))) == 20
+    assert len(raw_click.languages_from_header(",".join(["de"] * 100))) == 20
 
 
 @pytest.mark.parametrize(("sent", "kept"), [("Firefox", "Firefox"), ("a\x00b\nc", "abc"), ("x" * 600, "x" * 512)])
 def test_an_agent_is_kept_printable_and_cut(sent, kept):
-    assert raw_click.agent(sent) == kept
+    assert raw_click.agent_from_header(sent) == kept

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from domain.conversions import adjust
 from domain.conversions.adjust import AdjustableConversion, AdjustmentRefused
-from domain.conversions.review import Reached
+from domain.conversions.review import AppliedRefund
 
 _SALE = {"amount_cents": 10_000, "refunded_cents": 0, "status": "Pending", "can_earn": True, "is_in_payout": False}
 
 
 def _commission(wanted_cents: int, **changes: object) -> int:
-    return adjust.commission(AdjustableConversion(**_SALE | changes), wanted_cents=wanted_cents)  # type: ignore[arg-type]
+    return adjust.commission(AdjustableConversion(**_SALE | changes), net_cents=wanted_cents)  # type: ignore[arg-type]
 
 
 def _code(wanted_cents: int, **changes: object) -> str:
@@ -86,9 +86,9 @@ def test_override_follows_unless_that_lowers_what_was_paid(status: str, share_ce
 def test_each_refund_takes_its_share_of_the_new_commission() -> None:
     first, second, back = UUID(int=1), UUID(int=2), UUID(int=3)
     refunds = [
-        Reached(first, cumulative_cents=2_000, is_full=False, taken_cents=400),
-        Reached(second, cumulative_cents=4_000, is_full=False, taken_cents=400),
-        Reached(back, cumulative_cents=1_000, is_full=False, is_restoration=True, taken_cents=-600),
+        AppliedRefund(first, cumulative_cents=2_000, is_full=False, taken_cents=400),
+        AppliedRefund(second, cumulative_cents=4_000, is_full=False, taken_cents=400),
+        AppliedRefund(back, cumulative_cents=1_000, is_full=False, is_restoration=True, taken_cents=-600),
     ]
 
     changes = adjust.reversal_changes(commission_cents=1_000, amount_cents=10_000, refunds=refunds)
@@ -97,6 +97,6 @@ def test_each_refund_takes_its_share_of_the_new_commission() -> None:
 
 
 def test_refunds_that_take_the_same_are_left_out() -> None:
-    refunds = [Reached(UUID(int=1), cumulative_cents=2_000, is_full=False, taken_cents=400)]
+    refunds = [AppliedRefund(UUID(int=1), cumulative_cents=2_000, is_full=False, taken_cents=400)]
 
     assert adjust.reversal_changes(commission_cents=2_000, amount_cents=10_000, refunds=refunds) == []

@@ -8,9 +8,9 @@ def test_a_picture_is_derived_from_the_email_whatever_its_case():
         "https://www.gravatar.com/avatar/973dfe463ec85785f5f95af5ba3906eedb2d931c24e69824a89ea65dba4e813b?d=identicon"
     )
 
-    assert avatars.of("test@example.com") == expected
-    assert avatars.of(" Test@Example.com ") == expected
+    assert avatars.url_from_email("test@example.com") == expected
+    assert avatars.url_from_email(" Test@Example.com ") == expected
 
 
 def test_a_sale_without_an_email_has_no_picture():
-    assert avatars.of(None) is None
+    assert avatars.url_from_email(None) is None

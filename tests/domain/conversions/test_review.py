@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from domain.conversions import review
-from domain.conversions.review import Action, Reached
+from domain.conversions.review import Action, AppliedRefund
 
 _IDS = [UUID(int=number) for number in range(1, 4)]
 
@@ -34,7 +34,7 @@ def _late(refunds, *, reversed_cents=0, amount_cents=10_000):
         commission_cents=1_001,
         reversed_cents=reversed_cents,
         parent_amount_cents=amount_cents,
-        refunds=[Reached(*each) for each in refunds],
+        refunds=[AppliedRefund(*each) for each in refunds],
     )
 
 

@@ -36,7 +36,7 @@ from domain.gateways.facts import UnreadableEvent
     ],
 )
 def test_a_decimal_is_its_minor_units(told, currency, units):
-    assert amounts.of_decimal(told, currency) == units
+    assert amounts.from_decimal(told, currency) == units
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_decimal_is_its_minor_units(told, currency, units):
 )
 def test_payment_that_is_no_amount_is_refused(told):
     with pytest.raises(UnreadableEvent):
-        amounts.of_decimal(told, "USD")
+        amounts.from_decimal(told, "USD")
 
 
 @pytest.mark.parametrize("told", ["108.9049", "-1.74", "x", "", None, True, [], 1.5, "9" * 30, Decimal("1E+999999999")])
@@ -68,7 +68,7 @@ def test_exact_figure_is_its_minor_units():
 @pytest.mark.parametrize("told", ["10.50", 10.5, Decimal("10.5"), -1, "-1", "x", None, True, [], 10**30])
 def test_payment_in_minor_units_that_is_no_integer_is_refused(told):
     with pytest.raises(UnreadableEvent):
-        amounts.of_minor(told, "USD")
+        amounts.from_minor(told, "USD")
 
 
 @pytest.mark.parametrize(

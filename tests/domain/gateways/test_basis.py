@@ -17,14 +17,14 @@ _CENTS = st.integers(1, 10**12)
     [("gross", None, 11_900), ("gross", 10_000, 11_900), ("net", 10_000, 10_000), ("net", None, 11_900), ("net", 0, 0)],
 )
 def test_net_counts_where_the_gateway_tells_it(chosen: str, net_cents: int | None, counted_cents: int) -> None:
-    assert basis.amount_of(chosen, paid_cents=11_900, net_cents=net_cents) == counted_cents
+    assert basis.sale_cents(chosen, paid_cents=11_900, net_cents=net_cents) == counted_cents
 
 
 @pytest.mark.parametrize(("refunded_cents", "of_it_cents"), [(0, 0), (1, 0), (3, 2), (5, 2), (7, 4), (9, 4), (10, 5)])
 def test_halves_go_to_the_even_unit_and_the_completing_refund_takes_the_rest(
     refunded_cents: int, of_it_cents: int
 ) -> None:
-    found = basis.refunded(amount_cents=5, paid_cents=10, refunded_cents=refunded_cents)
+    found = basis.refunded_sale_cents(amount_cents=5, paid_cents=10, refunded_cents=refunded_cents)
     assert found == of_it_cents
 
 
@@ -38,7 +38,7 @@ def test_refunds_in_any_grouping_add_up_and_never_exceed_the_amount(amount: int,
     told.append(paid)
 
     # when
-    totals = [basis.refunded(amount_cents=amount, paid_cents=paid, refunded_cents=total) for total in told]
+    totals = [basis.refunded_sale_cents(amount_cents=amount, paid_cents=paid, refunded_cents=total) for total in told]
 
     # then: they only grow, each is the exact share to half a unit, and the last one completes
     assert totals == sorted(totals)
@@ -50,11 +50,11 @@ def test_refunds_in_any_grouping_add_up_and_never_exceed_the_amount(amount: int,
 
 @given(paid=_CENTS, refunded=_CENTS)
 def test_with_the_basis_gross_a_refund_counts_as_it_is(paid: int, refunded: int) -> None:
-    assert basis.refunded(amount_cents=paid, paid_cents=paid, refunded_cents=refunded) == min(paid, refunded)
+    assert basis.refunded_sale_cents(amount_cents=paid, paid_cents=paid, refunded_cents=refunded) == min(paid, refunded)
 
 
 def _followed(refunded_cents: int, unreported_cents: int | None, reported_cents: int) -> tuple[int, int | None]:
-    parts = basis.followed(RefundedParts(refunded_cents, unreported_cents), reported_cents=reported_cents)
+    parts = basis.with_gateway_refunds(RefundedParts(refunded_cents, unreported_cents), reported_cents=reported_cents)
     return parts.refunded_cents, parts.unreported_cents
 
 

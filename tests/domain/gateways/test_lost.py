@@ -21,11 +21,11 @@ from domain.gateways import reversals
     ],
 )
 def test_a_lost_dispute_takes_what_it_says_and_never_more_than_remains(refunded, told, currency, covers, taken):
-    assert taken == reversals.compute_lost_cents(
+    assert taken == reversals.lost_cents(
         paid_cents=2_495,
         refunded_cents=refunded,
         currency="EUR",
-        told_cents=told,
-        told_currency=currency,
+        reported_cents=told,
+        reported_currency=currency,
         covers_refunds=covers,
     )

@@ -32,4 +32,4 @@ _BARE = PaymentFact(
 
 def test_what_is_written_is_read_back_whole():
     for paid in (_PAID, _BARE):
-        assert payment_json.from_json(orjson.loads(orjson.dumps(payment_json.to_json(paid)))) == paid
+        assert payment_json.parse(orjson.loads(orjson.dumps(payment_json.serialize(paid)))) == paid

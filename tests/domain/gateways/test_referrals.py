@@ -11,7 +11,7 @@ PARAMETERS = ("pk", "via", "ref", "referrer")
 
 
 def _slugs(fields):
-    return [claim.slug for claim in referrals.claims([Carrier("m", fields)], PARAMETERS)]
+    return [claim.slug for claim in referrals.list_claims([Carrier("m", fields)], PARAMETERS)]
 
 
 def test_every_field_that_names_a_slug_claims_in_the_order_of_the_parameters():
@@ -20,7 +20,7 @@ def test_every_field_that_names_a_slug_claims_in_the_order_of_the_parameters():
         Carrier("second", {"amp;via": "d"}),
     ]
 
-    assert list(referrals.claims(carriers, PARAMETERS)) == [
+    assert list(referrals.list_claims(carriers, PARAMETERS)) == [
         Claim("a", "first"), Claim("b", "first"), Claim("c", "first"), Claim("d", "second")
     ]  # fmt: skip
 
@@ -33,7 +33,7 @@ def test_a_slug_of_a_field_is_read_up_to_what_stands_behind_it(written, key):
 
 @in_every_form
 def test_a_slug_in_a_field_for_any_text_is_read_up_to_what_stands_behind_it(written):
-    assert _slugs(referrals.of_text(written.format("Jane"))) == ["jane"]
+    assert _slugs(referrals.fields_from_text(written.format("Jane"))) == ["jane"]
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_a_slug_in_a_field_for_any_text_is_read_up_to_what_stands_behind_it(writ
     ],
 )
 def test_a_field_for_any_text_is_an_address_a_query_or_a_slug_alone(text, slugs):
-    assert _slugs(referrals.of_text(text)) == slugs
+    assert _slugs(referrals.fields_from_text(text)) == slugs
 
 
 @pytest.mark.parametrize(
     ("text", "slugs"), [("54830", []), ("jane", []), ("54830&via=jane", ["jane"]), ("/via/jane", ["jane"])]
 )
 def test_a_field_of_numbers_claims_by_a_query_or_an_address_alone(text, slugs):
-    assert _slugs(referrals.of_query(text)) == slugs
+    assert _slugs(referrals.fields_from_query(text)) == slugs
 
 
 def test_the_address_of_who_referred_is_not_their_slug():

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.gateways import reversals
-from domain.gateways.reversals import Standing
+from domain.gateways.reversals import PaymentState
 
-_UNTOUCHED = Standing(paid_cents=100, refunded_cents=0)
-_KNOWN = Standing(paid_cents=100, refunded_cents=40, by_refunds=40, under_id=40)
+_UNTOUCHED = PaymentState(paid_cents=100, refunded_cents=0)
+_KNOWN = PaymentState(paid_cents=100, refunded_cents=40, by_refunds=40, under_id=40)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ _KNOWN = Standing(paid_cents=100, refunded_cents=40, by_refunds=40, under_id=40)
     ],
 )
 def test_what_is_told_counts_once(
-    standing: Standing, told_cents: int | None, is_cumulative: bool, news_cents: int
+    standing: PaymentState, told_cents: int | None, is_cumulative: bool, news_cents: int
 ) -> None:
-    assert reversals.news(standing, told_cents, is_cumulative=is_cumulative) == news_cents
+    assert reversals.new_cents(standing, told_cents, is_cumulative=is_cumulative) == news_cents
 
 
 @pytest.mark.parametrize(
@@ -49,19 +49,19 @@ def test_what_is_told_counts_once(
 def test_what_was_told_before_the_gateway_was_asked_again_counts_as_far_as_it_said(
     refunded_cents: int, by_refunds: int, most: int, news_cents: int
 ) -> None:
-    standing = Standing(
+    standing = PaymentState(
         paid_cents=100, refunded_cents=refunded_cents, by_refunds=by_refunds, under_id=None, most_by_refunds=most
     )
-    assert reversals.news(standing, 80, is_cumulative=True) == news_cents
-    assert reversals.news(standing, 80, is_cumulative=False) == news_cents
+    assert reversals.new_cents(standing, 80, is_cumulative=True) == news_cents
+    assert reversals.new_cents(standing, 80, is_cumulative=False) == news_cents
 
 
 @given(paid=st.integers(0, 10**12), totals=st.lists(st.integers(0, 10**12)))
 def test_totals_in_any_order_and_as_often_as_they_come_end_at_the_largest(paid: int, totals: list[int]) -> None:
     stands = 0
     for total in totals + totals:
-        standing = Standing(paid_cents=paid, refunded_cents=stands, by_refunds=stands, under_id=stands)
-        stands += reversals.news(standing, total, is_cumulative=True)
+        standing = PaymentState(paid_cents=paid, refunded_cents=stands, by_refunds=stands, under_id=stands)
+        stands += reversals.new_cents(standing, total, is_cumulative=True)
     assert stands == min(paid, max(totals, default=0))
 
 
@@ -73,7 +73,9 @@ def test_refunds_with_their_own_amounts_count_once_each(
     under: dict[str, int] = {}
     for refund_id, cents in told:
         stands = sum(under.values())
-        standing = Standing(paid_cents=paid, refunded_cents=stands, by_refunds=stands, under_id=under.get(refund_id))
-        if more := reversals.news(standing, cents, is_cumulative=False):
+        standing = PaymentState(
+            paid_cents=paid, refunded_cents=stands, by_refunds=stands, under_id=under.get(refund_id)
+        )
+        if more := reversals.new_cents(standing, cents, is_cumulative=False):
             under[refund_id] = more
     assert sum(under.values()) == min(paid, sum(refunds.values()))

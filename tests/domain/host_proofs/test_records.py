@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 
 from domain.host_proofs import records
-from domain.host_proofs.records import DnsReading, DnsReply, LookOutcome, ProofKind, ReplyKind, WantedProof
+from domain.host_proofs.records import CheckOutcome, DnsReading, DnsReply, ExpectedProof, ProofKind, ReplyKind
 
 _OURS, _OTHERS = "finderfee-verify=ours", "finderfee-verify=theirs"
-_WANTED = WantedProof("go.acme.example", "affiliates.service.example", _OURS)
+_WANTED = ExpectedProof("go.acme.example", "affiliates.service.example", _OURS)
 _HERE = ("affiliates.service.example",)
 _EMPTY, _NO_NAME = DnsReply(ReplyKind.Empty), DnsReply(ReplyKind.NoName)
 _SILENT, _FAILED = DnsReply(ReplyKind.Silent), DnsReply(ReplyKind.Failed)
@@ -19,34 +19,34 @@ def _txt(*values):
 
 
 def _judged(chain=(), end=_EMPTY, texts=_NO_NAME, addresses=_EMPTY):
-    seen = records.judge(DnsReading(chain, end, addresses, texts), _WANTED)
+    seen = records.check(DnsReading(chain, end, addresses, texts), _WANTED)
     return seen.outcome, seen.proved_by, seen.found_at_name, seen.found_in_text
 
 
 @pytest.mark.parametrize(
     ("read", "outcome", "proved_by"),
     [
-        ({"chain": _HERE}, LookOutcome.Proved, ProofKind.Cname),
-        ({"chain": ("cdn.example", *_HERE)}, LookOutcome.Proved, ProofKind.Cname),
-        ({"texts": _txt(_OURS)}, LookOutcome.Proved, ProofKind.Txt),
-        ({"texts": _txt("v=spf1 -all", f' "{_OURS}" ', _OTHERS)}, LookOutcome.Proved, ProofKind.Txt),
-        ({"chain": _HERE, "texts": _txt(_OURS)}, LookOutcome.Proved, ProofKind.Txt),
-        ({"end": _SILENT, "texts": _txt(_OURS)}, LookOutcome.Proved, ProofKind.Txt),
-        ({"chain": _HERE, "texts": _txt("v=spf1 -all")}, LookOutcome.Proved, ProofKind.Cname),
+        ({"chain": _HERE}, CheckOutcome.Proved, ProofKind.Cname),
+        ({"chain": ("cdn.example", *_HERE)}, CheckOutcome.Proved, ProofKind.Cname),
+        ({"texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"texts": _txt("v=spf1 -all", f' "{_OURS}" ', _OTHERS)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"chain": _HERE, "texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"end": _SILENT, "texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"chain": _HERE, "texts": _txt("v=spf1 -all")}, CheckOutcome.Proved, ProofKind.Cname),
         # A CNAME leads to the service, which has many brands; the text says that another one is meant.
-        ({"chain": _HERE, "texts": _txt(_OTHERS)}, LookOutcome.Missing, None),
-        ({"chain": _HERE, "texts": _SILENT}, LookOutcome.Silent, None),
-        ({"chain": _HERE, "texts": _FAILED}, LookOutcome.Silent, None),
-        ({"chain": ("shops.example.net",)}, LookOutcome.Missing, None),
-        ({"chain": ("shops.example.net",), "end": _NO_NAME}, LookOutcome.Missing, None),
-        ({"chain": ("shops.example.net",), "end": _FAILED}, LookOutcome.Silent, None),
-        ({"chain": ("x.affiliates.service.example",)}, LookOutcome.Missing, None),
-        ({"chain": ("affiliates.service.example.evil.example",)}, LookOutcome.Missing, None),
-        ({"end": _NO_NAME}, LookOutcome.Missing, None),
-        ({"end": _SILENT}, LookOutcome.Silent, None),
-        ({"end": _FAILED}, LookOutcome.Silent, None),
-        ({"texts": _txt(_OURS.upper())}, LookOutcome.Missing, None),
-        ({"texts": _txt(f"x{_OURS}", f"{_OURS}x")}, LookOutcome.Missing, None),
+        ({"chain": _HERE, "texts": _txt(_OTHERS)}, CheckOutcome.Missing, None),
+        ({"chain": _HERE, "texts": _SILENT}, CheckOutcome.Silent, None),
+        ({"chain": _HERE, "texts": _FAILED}, CheckOutcome.Silent, None),
+        ({"chain": ("shops.example.net",)}, CheckOutcome.Missing, None),
+        ({"chain": ("shops.example.net",), "end": _NO_NAME}, CheckOutcome.Missing, None),
+        ({"chain": ("shops.example.net",), "end": _FAILED}, CheckOutcome.Silent, None),
+        ({"chain": ("x.affiliates.service.example",)}, CheckOutcome.Missing, None),
+        ({"chain": ("affiliates.service.example.evil.example",)}, CheckOutcome.Missing, None),
+        ({"end": _NO_NAME}, CheckOutcome.Missing, None),
+        ({"end": _SILENT}, CheckOutcome.Silent, None),
+        ({"end": _FAILED}, CheckOutcome.Silent, None),
+        ({"texts": _txt(_OURS.upper())}, CheckOutcome.Missing, None),
+        ({"texts": _txt(f"x{_OURS}", f"{_OURS}x")}, CheckOutcome.Missing, None),
     ],
     ids=str,
 )
@@ -55,11 +55,11 @@ def test_what_proves_a_name(read, outcome, proved_by):
 
 
 def test_without_a_name_of_its_own_the_service_is_led_to_by_nothing():
-    wanted = WantedProof("go.acme.example", None, _OURS)
+    wanted = ExpectedProof("go.acme.example", None, _OURS)
 
-    seen = records.judge(DnsReading(("none",), _EMPTY, _EMPTY, _EMPTY), wanted)
+    seen = records.check(DnsReading(("none",), _EMPTY, _EMPTY, _EMPTY), wanted)
 
-    assert seen.outcome == LookOutcome.Missing
+    assert seen.outcome == CheckOutcome.Missing
 
 
 def test_what_was_found_instead_is_said_in_words():

@@ -35,7 +35,9 @@ _TEXTS = {
 }
 
 
-@pytest.mark.parametrize("read", [files.people, files.sales, files.kind], ids=lambda read: read.__name__)
+@pytest.mark.parametrize(
+    "read", [files.parse_affiliates, files.parse_sales, files.detect_kind], ids=lambda read: read.__name__
+)
 @pytest.mark.parametrize("name", _TEXTS)
 def test_cost_of_a_file_grows_no_faster_than_its_length(name, read):
     short = _cost(read, _of_length(*_TEXTS[name], _BYTES))
@@ -58,19 +60,19 @@ def _cost(read, text):
 
 @pytest.mark.parametrize("separator", [",", ";"])
 def test_header_of_more_than_100_columns_is_refused(separator):
-    for read in (files.people, files.sales, files.kind):
+    for read in (files.parse_affiliates, files.parse_sales, files.detect_kind):
         with pytest.raises(files.UnreadableFile, match="more than 100 columns"):
             read(separator.join(["email"] * 101))
     with pytest.raises(files.UnreadableFile, match="twice"):
-        files.people(separator.join(["email"] * 100))
+        files.parse_affiliates(separator.join(["email"] * 100))
 
 
 @pytest.mark.parametrize("cell", ["", "a", '""', '"a"'], ids=["empty", "plain", "empty in quotes", "in quotes"])
 def test_row_of_more_than_1000_cells_is_refused_by_its_line(cell):
     with pytest.raises(files.UnreadableFile, match="Line 3 has more than 1000 cells"):
-        files.people(f"email,slug\nann@b.test,ann\n{','.join([cell] * 1_002)}\nben@b.test,ben")
+        files.parse_affiliates(f"email,slug\nann@b.test,ann\n{','.join([cell] * 1_002)}\nben@b.test,ben")
 
-    row = files.people(f"email,slug\n{','.join(['a'] * 1_001)}").rows[0]
+    row = files.parse_affiliates(f"email,slug\n{','.join(['a'] * 1_001)}").rows[0]
     assert isinstance(row.values, BadRow)
 
 
@@ -91,7 +93,7 @@ _HOSTILE = {
 def test_refusing_a_file_costs_no_more_than_reading_plain_json_of_its_length(name):
     def read():
         with pytest.raises(files.UnreadableFile):
-            files.people(_HOSTILE[name])
+            files.parse_affiliates(_HOSTILE[name])
 
     max_s = yardstick_s(len(_HOSTILE[name]))
 
@@ -100,38 +102,38 @@ def test_refusing_a_file_costs_no_more_than_reading_plain_json_of_its_length(nam
 
 def test_unknown_column_is_quoted_shortly():
     with pytest.raises(files.UnreadableFile) as refusal:
-        files.people("x" * 1_000_000)
+        files.parse_affiliates("x" * 1_000_000)
 
     assert len(str(refusal.value)) < 300
 
 
 def test_reading_ends_one_row_after_the_maximum():
-    file = files.people("email\n" + "a@b.test\n" * 5_000)
+    file = files.parse_affiliates("email\n" + "a@b.test\n" * 5_000)
 
     assert len(file.rows) == files.MAX_ROWS + 1
 
 
 def test_empty_lines_below_the_last_row_do_not_count():
-    file = files.people("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
+    file = files.parse_affiliates("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
 
     assert [row.values for row in file.rows] == [{"email": "ann@b.test", "slug": "ann"}]
 
 
 def test_last_row_keeps_its_empty_cells():
-    assert [row.values for row in files.people("email,slug\nann@b.test,").rows] == [{"email": "ann@b.test"}]
-    assert isinstance(files.people("email\nann@b.test,,x").rows[0].values, BadRow)
+    assert [row.values for row in files.parse_affiliates("email,slug\nann@b.test,").rows] == [{"email": "ann@b.test"}]
+    assert isinstance(files.parse_affiliates("email\nann@b.test,,x").rows[0].values, BadRow)
 
 
 def test_more_than_10000_empty_lines_between_rows_are_refused():
     with pytest.raises(files.UnreadableFile, match="more than 10000 empty lines"):
-        files.people("email\n" + "\n" * 10_001 + "ann@b.test")
+        files.parse_affiliates("email\n" + "\n" * 10_001 + "ann@b.test")
 
-    assert files.people("email\n" + "\n" * 10_000 + "ann@b.test").rows[0].line == 10_002
+    assert files.parse_affiliates("email\n" + "\n" * 10_000 + "ann@b.test").rows[0].line == 10_002
 
 
 def test_line_longer_than_the_maximum_is_refused():
     with pytest.raises(files.UnreadableFile, match="Line 2 is longer"):
-        files.people("email\n" + "," * 300_000 + "x")
+        files.parse_affiliates("email\n" + "," * 300_000 + "x")
 
 
 @pytest.mark.parametrize(("has_left", "cpu_s", "error"), [(True, 30, ClientLeft), (False, -1, DeadlineExceeded)])
@@ -139,7 +141,7 @@ def test_reading_ends_with_the_deadline_of_its_request(has_left, cpu_s, error):
     def read():
         deadline.start(Deadline(lambda: has_left, cpu_s=cpu_s))
         with pytest.raises(error):
-            files.people("email\nann@b.test\n")
+            files.parse_affiliates("email\nann@b.test\n")
 
     copy_context().run(read)
 
@@ -150,10 +152,10 @@ def test_deadline_is_checked_again_in_a_long_file():
     def read():
         deadline.start(Deadline(lambda: next(answers)))
         with pytest.raises(ClientLeft):
-            files.people("email\n" + "\n" * 9_000 + "ann@b.test")
+            files.parse_affiliates("email\n" + "\n" * 9_000 + "ann@b.test")
 
     copy_context().run(read)
 
 
 def test_reading_without_a_request_has_no_deadline():
-    assert len(files.people("email\nann@b.test\n").rows) == 1
+    assert len(files.parse_affiliates("email\nann@b.test\n").rows) == 1

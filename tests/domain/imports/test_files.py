@@ -4,13 +4,15 @@ import pytest
 
 from domain.imports import files
 from domain.imports.rows import BadRow
-from domain.imports.words import said
+from domain.imports.verdicts import to_sentence
 
 _SALES = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"
 
 
 def _values(text):
-    return [row.values.code if isinstance(row.values, BadRow) else dict(row.values) for row in files.sales(text).rows]
+    return [
+        row.values.code if isinstance(row.values, BadRow) else dict(row.values) for row in files.parse_sales(text).rows
+    ]
 
 
 def test_a_row_says_what_its_json_twin_would():
@@ -38,7 +40,7 @@ def test_empty_cells_are_left_out_and_names_of_columns_in_any_case():
 def test_a_row_is_known_by_the_line_where_it_begins(end):
     text = end.join(["email,fullName", "a@x.test,Ann", "", 'b@x.test,"Bea', 'Ek"', " , ", "c@x.test,Cy"])
 
-    found = files.people(text)
+    found = files.parse_affiliates(text)
 
     assert [row.line for row in found.rows] == [2, 4, 7]
     assert found.rows[1].values == {"email": "b@x.test", "fullName": f"Bea{end}Ek"}
@@ -53,7 +55,7 @@ def test_a_row_is_known_by_the_line_where_it_begins(end):
     ],
 )
 def test_a_file_says_how_it_was_understood(text, form):
-    found = files.people(text).form
+    found = files.parse_affiliates(text).form
 
     assert (found.separator, found.amounts, found.has_byte_order_mark, found.columns) == form
 
@@ -75,8 +77,8 @@ def test_an_amount_in_major_units_is_taken_exactly(separator, amount, currency, 
     text = f"amount{separator}commission{separator}currency\n{amount}{separator}0{separator}{currency}"
 
     assert [values["amountCents"] for values in _values(text)] == [minor]
-    assert files.sales(text).form.amounts == "amount"
-    assert files.sales(_SALES + "\n").form.amounts == "amountCents"
+    assert files.parse_sales(text).form.amounts == "amount"
+    assert files.parse_sales(_SALES + "\n").form.amounts == "amountCents"
 
 
 @pytest.mark.parametrize(
@@ -119,19 +121,19 @@ def test_a_row_with_other_cells_than_the_header_is_wrong_alone():
         ("affiliateSlug,,currency\n", "''"),
         ('affiliateSlug,currency\nben,"EUR\n', "Row 2"),
         ('affiliateSlug,currency\nben,EUR\nben,"E"UR\n', "Row 3"),
-        ("PK\x03\x04binary", "No field"),
+        ("PK\x03\x04binary", "Unknown column"),
     ],
 )
 def test_what_cannot_be_read_says_why(text, words):
     with pytest.raises(files.UnreadableFile, match=words):
-        files.sales(text)
+        files.parse_sales(text)
 
 
 def test_what_a_file_holds_is_told_by_its_header():
-    assert files.kind("email;slug\n") == files.kind("Slug,EMAIL") == "Affiliates"
-    assert files.kind("affiliateEmail,amount\n") == "Conversions"
+    assert files.detect_kind("email;slug\n") == files.detect_kind("Slug,EMAIL") == "Affiliates"
+    assert files.detect_kind("affiliateEmail,amount\n") == "Conversions"
 
 
 def test_a_code_has_a_sentence():
-    assert said("unsupported_currency") == "Its currency is none of those that are supported."
-    assert said("invalid_customer_email") == "Its customer email is too long, or no text."
+    assert to_sentence("unsupported_currency") == "Its currency is not supported."
+    assert to_sentence("invalid_customer_email") == "Its customer email is too long, or no text."

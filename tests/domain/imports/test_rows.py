@@ -23,7 +23,7 @@ def _sent(**fields):
 
 
 def _read(**fields):
-    return rows.read(_sent(**fields), now=NOW)
+    return rows.parse(_sent(**fields), now=NOW)
 
 
 def _identity(affiliate_id=BEN, **fields):
@@ -99,7 +99,7 @@ def test_a_row_that_cannot_be_one_is_refused_with_its_code(fields, code):
 @pytest.mark.parametrize("sent", [None, 7, "row", [], True])
 def test_what_is_no_object_is_no_row(sent):
     with pytest.raises(rows.BadRow, match="invalid_row"):
-        rows.read(sent, now=NOW)
+        rows.parse(sent, now=NOW)
 
 
 def test_a_row_is_known_by_its_external_id_as_it_was_sent():

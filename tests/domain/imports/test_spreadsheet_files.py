@@ -11,7 +11,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _people(text):
-    return [(row.line, row.values) for row in files.people(text).rows]
+    return [(row.line, row.values) for row in files.parse_affiliates(text).rows]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -20,21 +20,21 @@ def _people(text):
 def test_separator_line_above_the_header_is_read(separator, line, end):
     text = end.join([line.format(separator), f"email{separator}fullName", f"a@x.test{separator}Ann", ""])
 
-    found = files.people(f"\ufeff{text}")
+    found = files.parse_affiliates(f"\ufeff{text}")
 
     assert (found.form.separator, found.form.has_separator_line) == (separator, True)
-    assert files.kind(text) == "Affiliates"
+    assert files.detect_kind(text) == "Affiliates"
     assert _people(text) == [(3, {"email": "a@x.test", "fullName": "Ann"})]
 
 
 def test_separator_line_counts_before_what_the_header_has_most_of():
-    found = files.people("sep=;\nemail\na@x.test\n").form
+    found = files.parse_affiliates("sep=;\nemail\na@x.test\n").form
 
     assert (found.separator, found.columns) == (";", ("email",))
 
 
 def test_tabs_divide_cells():
-    found = files.sales("affiliateSlug\tamount\tcurrency\nben\t49,50\tEUR\n")
+    found = files.parse_sales("affiliateSlug\tamount\tcurrency\nben\t49,50\tEUR\n")
 
     assert found.form.separator == "\t"
     assert [row.values for row in found.rows] == [{"affiliateSlug": "ben", "amountCents": 4_950, "currency": "EUR"}]
@@ -54,7 +54,7 @@ def test_tabs_divide_cells():
 )
 def test_empty_columns_behind_the_last_one_are_ignored(header, row):
     assert _people(f"{header}\r\n{row}\r\n") == [(2, {"email": "a@x.test", "fullName": "Ann"})]
-    assert files.people(f"{header}\r\n{row}\r\n").form.columns == ("email", "fullName")
+    assert files.parse_affiliates(f"{header}\r\n{row}\r\n").form.columns == ("email", "fullName")
 
 
 @pytest.mark.parametrize("row", ["a@x.test,Ann,,more", "a@x.test"])
@@ -70,7 +70,7 @@ def test_filled_cell_without_a_column_and_a_missing_cell_are_wrong(row):
 )
 def test_column_without_a_name_before_others_is_refused(text):
     with pytest.raises(files.UnreadableFile):
-        files.people(text)
+        files.parse_affiliates(text)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_column_without_a_name_before_others_is_refused(text):
 def test_time_in_utc_or_with_an_offset_is_read(sent):
     row = {"affiliateSlug": "ben", "amountCents": 1, "commissionCents": 1, "currency": "EUR", "occurredAt": sent}
 
-    assert rows.read(row, now=NOW).occurred_at == datetime(2025, 12, 31, 14, tzinfo=UTC)
+    assert rows.parse(row, now=NOW).occurred_at == datetime(2025, 12, 31, 14, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_time_in_another_form_is_wrong(sent):
     row = {"affiliateSlug": "ben", "amountCents": 1, "commissionCents": 1, "currency": "EUR", "occurredAt": sent}
 
     with pytest.raises(BadRow, match="invalid_occurred_at"):
-        rows.read(row, now=NOW)
+        rows.parse(row, now=NOW)

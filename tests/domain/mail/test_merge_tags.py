@@ -60,4 +60,4 @@ def test_the_first_name_is_the_first_word(full_name, first):
     ],
 )
 def test_a_commission_reads_as_it_is_paid(type, value, model, currency, words):
-    assert merge_tags.commission(type=type, value=Decimal(value), model=model, currency=currency) == words
+    assert merge_tags.format_commission(type=type, value=Decimal(value), model=model, currency=currency) == words

@@ -35,4 +35,4 @@ def test_the_gap_is_never_shorter_than_the_pace_asks(per_minute, expected):
 )
 def test_a_slot_is_good_when_it_comes_and_a_little_later(slot_at, is_early, is_good):
     assert pace.is_early(slot_at, now=_NOW) is is_early
-    assert pace.is_good(slot_at, now=_NOW) is is_good
+    assert pace.is_usable(slot_at, now=_NOW) is is_good

@@ -22,13 +22,15 @@ from domain.money import currencies, wording
     ],
 )
 def test_money_has_the_decimals_of_its_currency(minor, currency, shown):
-    assert wording.money(minor, currency) == shown
+    assert wording.format_money(minor, currency) == shown
 
 
 @pytest.mark.parametrize("currency", currencies.EXPONENTS)
 def test_every_amount_can_be_read_back(currency):
     for minor in (1, 99, 100_001, -123_456_789):
-        digits = wording.money(minor, currency).removesuffix(f" {currency}").replace(",", "").replace("\u2212", "-")
+        digits = (
+            wording.format_money(minor, currency).removesuffix(f" {currency}").replace(",", "").replace("\u2212", "-")
+        )
 
         assert int(digits.replace(".", "")) == minor
         assert len(digits.partition(".")[2]) == currencies.exponent(currency)
@@ -46,12 +48,12 @@ def test_every_amount_can_be_read_back(currency):
     ],
 )
 def test_a_rate_in_major_units_looks_like_money(value, currency, shown):
-    assert wording.major(value, currency) == shown
+    assert wording.format_major(value, currency) == shown
 
 
 @pytest.mark.parametrize(
     ("value", "shown"), [("12.50", "12.5"), ("20.0000", "20"), ("100", "100"), (0, "0"), ("0.25", "0.25")]
 )
 def test_a_percentage_has_no_zeros_that_say_nothing(value, shown):
-    assert wording.percent(value) == f"{shown}\N{NO-BREAK SPACE}%"
-    assert wording.percent(None) == "–"
+    assert wording.format_percent(value) == f"{shown}\N{NO-BREAK SPACE}%"
+    assert wording.format_percent(None) == "–"

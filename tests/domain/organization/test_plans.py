@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.organization.plans import PlanRefused, SubscriptionStatus, Tier, gate
+from domain.organization.plans import PlanRefused, SubscriptionStatus, Tier, check_gate
 
 NOW = datetime(2026, 5, 10, 12, tzinfo=UTC)
 TOMORROW = datetime(2026, 5, 11, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ def ask(
     trial_ends_at: datetime | None = None,
     any_trial: bool = False,
 ) -> PlanRefused | None:
-    return gate(
+    return check_gate(
         required=Tier(required),
         plan_tier=Tier(tier),
         subscription_status=SubscriptionStatus(status),

@@ -24,7 +24,7 @@ from domain.organization import time_zones
     ],
 )
 def test_day_begins_and_ends_by_the_clock_of_its_zone(zone, day, start, end):
-    place, on = time_zones.of(zone), date.fromisoformat(day)
+    place, on = time_zones.find_zone(zone), date.fromisoformat(day)
 
     assert time_zones.start_of_day(on, place) == datetime.fromisoformat(start).replace(tzinfo=UTC)
     assert time_zones.end_of_day(on, place) == datetime.fromisoformat(end).replace(tzinfo=UTC)
@@ -32,12 +32,12 @@ def test_day_begins_and_ends_by_the_clock_of_its_zone(zone, day, start, end):
 
 @pytest.mark.parametrize("name", [None, "", "Berlin", "europe/berlin", "../etc/passwd", "Europe", "UTC\x00"])
 def test_unknown_name_is_utc(name):
-    assert time_zones.of(name).key == "UTC"
+    assert time_zones.find_zone(name).key == "UTC"
     assert name is None or not time_zones.is_known(name)
 
 
 def test_hour_that_comes_twice_is_recognized():
-    berlin = time_zones.of("Europe/Berlin")
+    berlin = time_zones.find_zone("Europe/Berlin")
 
     for utc_hour, is_repeated in ((23, False), (0, True), (1, True), (2, False)):
         day = 24 if utc_hour == 23 else 25

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from domain.payouts.cadence import Cadence, latest
+from domain.payouts.cadence import Cadence, latest_day
 
 SINCE = date(2026, 1, 31)
 
@@ -29,16 +29,16 @@ SINCE = date(2026, 1, 31)
     ],
 )
 def test_a_cadence_comes_round_after_whole_periods(cadence, today, came):
-    assert latest(Cadence(cadence), since=SINCE, today=today) == came
+    assert latest_day(Cadence(cadence), since=SINCE, today=today) == came
 
 
 @pytest.mark.parametrize("cadence", Cadence)
 def test_a_day_before_the_choice_brings_nothing(cadence):
-    assert latest(cadence, since=SINCE, today=date(2025, 1, 1)) is None
+    assert latest_day(cadence, since=SINCE, today=date(2025, 1, 1)) is None
 
 
 @pytest.mark.parametrize(("cadence", "times"), [("Weekly", 156), ("Biweekly", 78), ("Monthly", 36)])
 def test_three_years_bring_every_period_once(cadence, times):
     days = [SINCE + timedelta(days=number) for number in range(3 * 365 + 2)]
 
-    assert len({latest(Cadence(cadence), since=SINCE, today=day) for day in days} - {None}) == times
+    assert len({latest_day(Cadence(cadence), since=SINCE, today=day) for day in days} - {None}) == times

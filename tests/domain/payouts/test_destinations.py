@@ -19,7 +19,7 @@ _OWN, _OPERATORS = PayoutAccount("Wallet", "own@example.com"), PayoutAccount("Pr
     ],
 )
 def test_the_person_goes_before_the_operator_and_that_before_the_import(own, operators, wallet, expected):
-    assert rules.in_force(own=own, operators=operators, wallet_email=wallet) == expected
+    assert rules.effective_account(own=own, operators=operators, wallet_email=wallet) == expected
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_person_goes_before_the_operator_and_that_before_the_import(own, ope
     ],
 )
 def test_an_account_is_shown_to_others_without_what_could_be_used(destination, shown):
-    assert rules.masked(destination) == shown
+    assert rules.mask(destination) == shown
 
 
 def test_an_account_does_not_show_in_a_log():

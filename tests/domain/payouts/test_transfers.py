@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.payouts.transfers import REFERENCES, Destination, Method, Transfer, decimal_usd, key_of
+from domain.payouts.transfers import REFERENCES, Destination, Method, Transfer, dollars_from_cents, idempotency_key
 
 _ID = UUID(int=7)
 
@@ -37,14 +37,14 @@ def test_payouts_are_in_usd_alone(currency):
 
 
 def test_a_key_names_the_payout_and_the_attempt():
-    assert key_of(payout_id=_ID, attempt=2) == "payout:00000000-0000-0000-0000-000000000007:2"
+    assert idempotency_key(payout_id=_ID, attempt=2) == "payout:00000000-0000-0000-0000-000000000007:2"
     with pytest.raises(ValueError, match="from 1"):
-        key_of(payout_id=_ID, attempt=0)
+        idempotency_key(payout_id=_ID, attempt=0)
 
 
 @given(st.integers(min_value=1, max_value=10**18))
 def test_dollars_lose_no_cent(amount_cents):
-    dollars, cents = decimal_usd(amount_cents).split(".")
+    dollars, cents = dollars_from_cents(amount_cents).split(".")
 
     assert len(cents) == 2
     assert int(dollars + cents) == amount_cents

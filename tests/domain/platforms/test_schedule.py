@@ -30,8 +30,8 @@ def test_a_late_look_leaves_out_the_times_that_passed(at_s, due_s):
 
 @pytest.mark.parametrize(("wait_s", "due_s"), [(0, 60), (40, 60), (120, 120), (1000, 1000), (10**9, 3600)])
 def test_a_platform_that_asks_for_a_longer_wait_gets_it_up_to_an_hour(wait_s, due_s):
-    assert _after(0, asked_to_wait_s=wait_s) == due_s
+    assert _after(0, requested_wait_s=wait_s) == due_s
 
 
 def test_a_platform_that_asks_for_a_wait_gets_no_further_look_by_that():
-    assert _after(7260, asked_to_wait_s=60) is None
+    assert _after(7260, requested_wait_s=60) is None

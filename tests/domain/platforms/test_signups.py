@@ -2,14 +2,14 @@
 
 import pytest
 
-from domain.platforms.signups import SignupRecord, slugs
+from domain.platforms.signups import SignupRecord, list_slugs
 from tests.support.rows.visiting import in_every_form
 
 NAMES, PARAMETERS = ("affiliate_slug", "via"), ("pk", "via", "utm_campaign")
 
 
 def _slugs(**record):
-    return slugs(SignupRecord(**record), names=NAMES, parameters=PARAMETERS)
+    return list_slugs(SignupRecord(**record), names=NAMES, parameters=PARAMETERS)
 
 
 def test_fields_then_tags_then_pages_then_utm_fields_each_once():

@@ -6,7 +6,7 @@ from domain.programs import application_answers
 from domain.programs.application_form import ApplicationForm
 from domain.refused import Refused
 
-_FORM = ApplicationForm.of(
+_FORM = ApplicationForm.from_stored(
     {
         "steps": 1,
         "fields": [
@@ -88,7 +88,7 @@ _WRONG = [
 
 
 def _read(sent, form=_FORM):
-    return application_answers.read(form.of_step(1), sent)
+    return application_answers.validate(form.list_step(1), sent)
 
 
 def test_answers_are_kept_as_their_field_is():
@@ -137,7 +137,7 @@ def test_a_thousand_unknown_answers_make_no_long_refusal():
 
 
 def test_what_is_required_has_to_be_said_and_all_that_is_wrong_is_named():
-    form = ApplicationForm.of(
+    form = ApplicationForm.from_stored(
         {
             "steps": 1,
             "fields": [

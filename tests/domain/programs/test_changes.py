@@ -60,11 +60,11 @@ def test_whatever_is_changed_the_program_is_one_that_could_be_new(changes):
     program = dict(PLAIN)
     for sent in changes:
         try:
-            program |= program_changes.settle(program, sent, home=USD)
+            program |= program_changes.merge(program, sent, home=USD)
         except Refused:
             continue
 
-        assert {**program, **terms.settle(program, home=USD)} == program
+        assert {**program, **terms.complete(program, home=USD)} == program
 
 
 @given(CHANGES)
@@ -72,27 +72,29 @@ def test_a_change_that_is_sent_twice_changes_nothing_the_second_time(changes):
     program = dict(PLAIN)
     for sent in changes:
         try:
-            program |= program_changes.settle(program, sent, home=USD)
+            program |= program_changes.merge(program, sent, home=USD)
         except Refused:
             continue
 
-        assert program_changes.settle(program, sent, home=USD) == {}
+        assert program_changes.merge(program, sent, home=USD) == {}
 
 
 @given(st.fixed_dictionaries({}, optional=FIELDS))
 def test_only_what_differs_is_returned(sent):
     try:
-        changed = program_changes.settle(PLAIN, sent, home=USD)
+        changed = program_changes.merge(PLAIN, sent, home=USD)
     except Refused:
         return
 
     assert all(PLAIN[column] != value for column, value in changed.items())
-    assert program_changes.settle(PLAIN, {}, home=USD) == {}
+    assert program_changes.merge(PLAIN, {}, home=USD) == {}
 
 
 def test_a_rate_that_a_new_model_cannot_have_is_named():
     with pytest.raises(Refused, match=r"the rate 12\.5 Percentage, which a Cpc program cannot have") as refusal:
-        program_changes.check_kept_rates("Cpc", [("Fixed", Decimal(1), USD), ("Percentage", Decimal("12.500000"), USD)])
+        program_changes.check_stored_rates(
+            "Cpc", [("Fixed", Decimal(1), USD), ("Percentage", Decimal("12.500000"), USD)]
+        )
 
     assert (refusal.value.code, refusal.value.field) == ("invalid_commission_type", "defaultCommissionModel")
 
@@ -100,10 +102,10 @@ def test_a_rate_that_a_new_model_cannot_have_is_named():
 def test_a_kept_fee_is_measured_in_its_own_currency():
     dinar = ceilings.Home(currency="KWD", per_usd=Decimal("0.3"))
 
-    program_changes.check_kept_rates("Cpc", [("Fixed", Decimal(300), dinar), ("Fixed", Decimal(1000), USD)])
+    program_changes.check_stored_rates("Cpc", [("Fixed", Decimal(300), dinar), ("Fixed", Decimal(1000), USD)])
 
     with pytest.raises(Refused, match=r"the rate 301 Fixed, which a Cpc program cannot have"):
-        program_changes.check_kept_rates("Cpc", [("Fixed", Decimal(301), dinar)])
+        program_changes.check_stored_rates("Cpc", [("Fixed", Decimal(301), dinar)])
 
 
 EUR = ceilings.Home(currency="EUR", per_usd=Decimal("0.9"))
@@ -115,8 +117,8 @@ def test_an_amount_that_is_sent_is_in_the_home_currency_of_now_and_any_other_kee
     program = dict(PLAIN)
     try:
         for change in before:
-            program |= program_changes.settle(program, change, home=USD)
-        changed = program | program_changes.settle(program, sent, home=EUR)
+            program |= program_changes.merge(program, change, home=USD)
+        changed = program | program_changes.merge(program, sent, home=EUR)
     except Refused:
         return
 
@@ -134,12 +136,12 @@ def test_the_same_number_sent_again_is_measured_as_what_it_is_now():
     highest = 10**10
     program = PLAIN | {"budget_cents": highest, "budget_currency": "USD"}
 
-    assert program_changes.settle(program, {"name": "Summer"}, home=EUR) == {"name": "Summer"}
+    assert program_changes.merge(program, {"name": "Summer"}, home=EUR) == {"name": "Summer"}
     with pytest.raises(Refused) as refusal:
-        program_changes.settle(program, {"budget_cents": highest}, home=EUR)
+        program_changes.merge(program, {"budget_cents": highest}, home=EUR)
     assert refusal.value.code == "budget_out_of_range"
     less = {"budget_cents": 9 * 10**9}
-    assert program_changes.settle(program, less, home=EUR) == less | {"budget_currency": "EUR"}
+    assert program_changes.merge(program, less, home=EUR) == less | {"budget_currency": "EUR"}
 
 
 def test_what_stays_in_a_former_home_currency_is_not_measured_with_todays_rate_by_another_model():
@@ -148,7 +150,7 @@ def test_what_stays_in_a_former_home_currency_is_not_measured_with_todays_rate_b
     program = PLAIN | clicks | {"default_commission_value": Decimal(900), "fee_currency": "USD", "budget_cents": 10**10}
     program |= {"budget_currency": "USD", "lead_bounty_cents": 500, "lead_bounty_currency": "USD"}
 
-    changed = program_changes.settle(program, {"default_commission_model": "Cpl"}, home=dear)
+    changed = program_changes.merge(program, {"default_commission_model": "Cpl"}, home=dear)
 
     assert changed == {"default_commission_model": "Cpl", "lead_bounty_cents": None, "lead_bounty_currency": None}
 
@@ -156,8 +158,8 @@ def test_what_stays_in_a_former_home_currency_is_not_measured_with_todays_rate_b
 def test_a_fixed_commission_that_becomes_a_fee_is_in_the_home_currency_of_now_and_loses_it_again():
     program = PLAIN | {"default_commission_type": "Fixed", "default_commission_value": Decimal(5)}
 
-    fee = program | program_changes.settle(program, {"default_commission_model": "Cpc"}, home=USD)
-    back = program_changes.settle(fee, {"default_commission_model": "Cps"}, home=EUR)
+    fee = program | program_changes.merge(program, {"default_commission_model": "Cpc"}, home=USD)
+    back = program_changes.merge(fee, {"default_commission_model": "Cps"}, home=EUR)
 
     assert fee["fee_currency"] == "USD"
     assert back == {"default_commission_model": "Cps", "fee_currency": None}

@@ -18,7 +18,7 @@ _MONDAY = date(2026, 3, 2)
 def _factor(
     day_offset: int, published: list[PublishedRate], *, native: str = "EUR", home: str = "USD"
 ) -> Fraction | None:
-    found = valuation.factors(home=home, currencies=[native], published=published)
+    found = valuation.compute_factors(home=home, currencies=[native], published=published)
     place = (_MONDAY + timedelta(days=day_offset) - found.first_day).days
     (row,) = found.rows
     return row[place] if 0 <= place < len(row) else None
@@ -82,7 +82,7 @@ def test_the_dollar_is_one_whatever_was_published():
 
 
 def test_the_home_currency_has_no_factor():
-    assert valuation.factors(home="USD", currencies=["USD"], published=[]).currencies == []
+    assert valuation.compute_factors(home="USD", currencies=["USD"], published=[]).currencies == []
 
 
 _PER_USD = st.decimals(min_value="0.000001", max_value="100000", places=12)
@@ -99,7 +99,7 @@ def test_an_amount_times_its_factor_is_the_exchanged_amount(cents, native, home,
     published = [PublishedRate(currency, _MONDAY, rate) for currency, rate in per_usd.items()]
     if native == home:
         return
-    found = valuation.factors(home=home, currencies=[native], published=published)
+    found = valuation.compute_factors(home=home, currencies=[native], published=published)
     # With dollars alone no rate is looked at.
     factor = found.rows[0][0]
     assert factor is not None

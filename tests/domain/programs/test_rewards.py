@@ -12,7 +12,7 @@ from domain.conversions import commission
 from domain.money import fx
 from domain.programs import rewards
 from domain.programs.fees import Fee
-from domain.programs.rewards import Level, Purse, RewardTerms
+from domain.programs.rewards import BudgetReserve, Level, RewardTerms
 
 _SILENT = Level(None, None, None)
 _CPC = RewardTerms(
@@ -94,48 +94,50 @@ def test_a_partners_own_rate_never_touches_a_bounty():
 
 
 def test_without_a_budget_everything_fits():
-    assert Purse(budget=None, spent={}, per_usd={}).affordable(Fee(10**12, "USD"), 10**6) == 10**6
+    assert BudgetReserve(budget=None, spent={}, per_usd={}).reserve(Fee(10**12, "USD"), 10**6) == 10**6
 
 
 def test_what_is_left_holds_whole_fees_only():
-    assert Purse(budget=Fee(100, "USD"), spent={"USD": 20}, per_usd={}).affordable(Fee(30, "USD"), 10) == 2
+    assert BudgetReserve(budget=Fee(100, "USD"), spent={"USD": 20}, per_usd={}).reserve(Fee(30, "USD"), 10) == 2
 
 
 def test_what_was_afforded_is_set_aside():
-    purse = Purse(budget=Fee(100, "USD"), spent={}, per_usd={})
+    purse = BudgetReserve(budget=Fee(100, "USD"), spent={}, per_usd={})
 
     assert [
-        purse.affordable(Fee(30, "USD"), 2),
-        purse.affordable(Fee(20, "USD"), 9),
-        purse.affordable(Fee(1, "USD"), 1),
+        purse.reserve(Fee(30, "USD"), 2),
+        purse.reserve(Fee(20, "USD"), 9),
+        purse.reserve(Fee(1, "USD"), 1),
     ] == [2, 2, 0]
 
 
 def test_a_budget_that_is_overspent_holds_nothing_but_what_is_free():
-    purse = Purse(budget=Fee(100, "USD"), spent={"USD": 150}, per_usd={})
+    purse = BudgetReserve(budget=Fee(100, "USD"), spent={"USD": 150}, per_usd={})
 
-    assert (purse.affordable(Fee(1, "USD"), 3), purse.affordable(Fee(0, "USD"), 3)) == (0, 3)
+    assert (purse.reserve(Fee(1, "USD"), 3), purse.reserve(Fee(0, "USD"), 3)) == (0, 3)
 
 
 def test_a_budget_of_zero_pays_for_nothing():
-    assert Purse(budget=Fee(0, "USD"), spent={}, per_usd={}).affordable(Fee(1, "USD"), 3) == 0
+    assert BudgetReserve(budget=Fee(0, "USD"), spent={}, per_usd={}).reserve(Fee(1, "USD"), 3) == 0
 
 
 @pytest.mark.parametrize(
     ("fee", "spent"), [(Fee(1, "EUR"), {}), (Fee(1, "USD"), {"EUR": 1}), (Fee(1, "USD"), {"USD": 1, "EUR": 1})]
 )
 def test_while_a_rate_is_missing_nothing_fits(fee, spent):
-    assert Purse(budget=Fee(100, "USD"), spent=spent, per_usd={}).affordable(fee, 5) == 0
+    assert BudgetReserve(budget=Fee(100, "USD"), spent=spent, per_usd={}).reserve(fee, 5) == 0
 
 
 def test_what_came_to_nothing_needs_no_rate():
-    assert Purse(budget=Fee(100, "USD"), spent={"EUR": 0}, per_usd={}).affordable(Fee(50, "USD"), 5) == 2
+    assert BudgetReserve(budget=Fee(100, "USD"), spent={"EUR": 0}, per_usd={}).reserve(Fee(50, "USD"), 5) == 2
 
 
 def test_amounts_of_other_currencies_are_compared_by_their_rates():
-    purse = Purse(budget=Fee(1000, "USD"), spent={"JPY": 750}, per_usd={"JPY": Decimal(150), "EUR": Decimal("0.8")})
+    purse = BudgetReserve(
+        budget=Fee(1000, "USD"), spent={"JPY": 750}, per_usd={"JPY": Decimal(150), "EUR": Decimal("0.8")}
+    )
 
-    assert purse.affordable(Fee(100, "EUR"), 9) == 4  # 500 of 1000 cents are gone, a fee is 125 of them
+    assert purse.reserve(Fee(100, "EUR"), 9) == 4  # 500 of 1000 cents are gone, a fee is 125 of them
 
 
 _CURRENCIES = st.sampled_from(["USD", "EUR", "JPY", "KWD"])
@@ -146,7 +148,7 @@ _FEES = st.builds(Fee, st.integers(0, 10**6), _CURRENCIES)
 def _usd(fees: list[Fee]) -> Fraction:
     return sum(
         (
-            fx.exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency="USD", per_usd=_PER_USD)
+            fx.convert_exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency="USD", per_usd=_PER_USD)
             for fee in fees
         ),
         Fraction(0),
@@ -159,11 +161,11 @@ def _usd(fees: list[Fee]) -> Fraction:
     asked=st.lists(st.tuples(_FEES, st.integers(0, 10**4)), max_size=5),
 )
 def test_a_budget_is_never_overshot_and_always_used_up(budget, spent, asked):
-    purse = Purse(budget=budget, spent=spent, per_usd=_PER_USD)
+    purse = BudgetReserve(budget=budget, spent=spent, per_usd=_PER_USD)
     limit, used = _usd([budget]), _usd([Fee(cents, currency) for currency, cents in spent.items()])
 
     for fee, wanted in asked:
-        number, price = purse.affordable(fee, wanted), _usd([fee])
+        number, price = purse.reserve(fee, wanted), _usd([fee])
         used += number * price
         assert 0 <= number <= wanted
         assert number * price == 0 or used <= limit

@@ -13,7 +13,7 @@ _PAYOUT = UUID(int=5)
 
 
 def _read(*lines, method="Wallet"):
-    return lists.read([f"{line}\n" for line in lines], method=method)
+    return lists.parse([f"{line}\n" for line in lines], method=method)
 
 
 def test_required_columns_alone_are_a_payment_in_us_dollars():
@@ -83,7 +83,7 @@ def test_amount_of_one_meaning_is_read(typed, cents):
     ],
 )  # fmt: skip
 def test_amount_of_two_meanings_or_none_is_refused(typed):
-    with pytest.raises(lists.UnreadableList, match=r"line 2: .* is no amount of USD"):
+    with pytest.raises(lists.UnreadableList, match=r"line 2: .* is not an amount of USD"):
         _read(_HEAD, f"a,{typed},2026-11-28")
 
 
@@ -94,22 +94,25 @@ def test_amount_of_two_meanings_or_none_is_refused(typed):
         (["reference,amount,Amount,paid_at", "a,1,2,2026-11-28"], "the column amount more than once"),
         (["reference,paid_at,amount", "a,2026-11-28,1,840.00"], "line 2: it has more cells"),
         ([f"{_HEAD},key", "a,1,2026-11-28"], "line 2: it has fewer cells"),
-        ([f"{_HEAD},key", f"a,1,2026-11-28,payout:{_PAYOUT}"], "line 2: .* is no key of a payout"),
+        ([f"{_HEAD},key", f"a,1,2026-11-28,payout:{_PAYOUT}"], "line 2: .* is not a payout's key"),
         ([f"{_HEAD},key,payout_id", f"a,1,2026-11-28,payout:{_PAYOUT}:1,{UUID(int=6)}"], "different payouts"),
-        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92"], "line 2: native .* cannot be read"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92"], "line 2: native .* is invalid"),
         ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/99@0.92@2026-11-27"], "line 2: native .* does not add up"),
-        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0@2026-11-27"], "line 2: native .* cannot be read"),
-        ([f"{_HEAD},native", "a,1,2026-11-28,XXQ=92/100@0.92@2026-11-27"], "line 2: native .* cannot be read"),
-        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92@2026-13-27"], "line 2: native .* cannot be read"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0@2026-11-27"], "line 2: native .* is invalid"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,XXQ=92/100@0.92@2026-11-27"], "line 2: native .* is invalid"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92@2026-13-27"], "line 2: native .* is invalid"),
         ([_HEAD, "a\x00b,1,2026-11-28"], "line 2: reference has a line break or another control"),
         ([_HEAD, '"a\nb",1,2026-11-28'], "line 2: reference has a line break or another control"),
         ([_HEAD, f"{'a' * 501},1,2026-11-28"], "line 2: reference is longer than"),
         ([_HEAD, f"{'a' * 200_000},1,2026-11-28"], "field larger than field limit"),
         ([_HEAD, '"a,1,2026-11-28'], "unexpected end of data"),
-        ([_HEAD, "a,1,0001-01-01T00:00+14:00"], "line 2: paid_at .* is no time"),
-        ([f"{_HEAD},currency", "a,1,2026-11-28,XXX"], "line 2: 'XXX' is no currency"),
-        ([f"{_HEAD},state", "a,1,2026-11-28,Completed"], "line 2: the state 'Completed' is none of paid, in_flight"),
-        ([f"{_HEAD},affiliate_id", "a,1,2026-11-28,7"], "line 2: affiliate_id '7' is no id"),
+        ([_HEAD, "a,1,0001-01-01T00:00+14:00"], "line 2: paid_at .* is not a time"),
+        ([f"{_HEAD},currency", "a,1,2026-11-28,XXX"], "line 2: 'XXX' is not a supported currency"),
+        (
+            [f"{_HEAD},state", "a,1,2026-11-28,Completed"],
+            "line 2: the state 'Completed' must be one of paid, in_flight",
+        ),
+        ([f"{_HEAD},affiliate_id", "a,1,2026-11-28,7"], "line 2: affiliate_id '7' is not an id"),
     ],
 )
 def test_list_of_unclear_cells_is_refused_with_its_line(lines, complaint):

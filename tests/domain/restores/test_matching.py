@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from domain.payouts.natives import NativeSum
+from domain.payouts.native_sums import NativeSum
 from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, MilestoneReadiness, match
-from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState, read_key
+from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 
 _ORGANIZATION, _PAYOUT, _ANN, _BEN, _MILESTONE = map(UUID, (f"{n:032x}" for n in range(1, 6)))
 _AT = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -168,5 +168,5 @@ def test_every_problem_has_advice():
 
 @pytest.mark.parametrize("key", [None, "", "payout:1:1", f"payout:{_PAYOUT}:0", f"payout:{_PAYOUT}", f"x:{_PAYOUT}:1"])
 def test_other_keys_name_no_payout(key):
-    assert read_key(key) is None
-    assert read_key(f"payout:{_PAYOUT}:12") == (_PAYOUT, 12)
+    assert parse_key(key) is None
+    assert parse_key(f"payout:{_PAYOUT}:12") == (_PAYOUT, 12)

@@ -13,13 +13,13 @@ _WIDE = ["\uff1d1+1", "\uff0b49 30", "\uff0d5", "\uff20SUM(A1)"]
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30", "-5", "@SUM(A1)", "\tx", "\rx", "\nx", "=", "-", "\n", *_WIDE])
 def test_what_looks_like_a_formula_gets_an_apostrophe(text):
-    assert csv_cells.safe(text) == "'" + text
+    assert csv_cells.escape(text) == "'" + text
 
 
 @pytest.mark.parametrize("before", [" ", "   ", "\u00a0", "\u3000", "\ufeff", "\u200b", "\x0b", "\x1f"])
 @pytest.mark.parametrize("formula", ["=1", "\uff1d1"])
 def test_what_is_stripped_before_a_formula_does_not_hide_it(before, formula):
-    assert csv_cells.safe(before + formula) == "'" + before + formula
+    assert csv_cells.escape(before + formula) == "'" + before + formula
 
 
 _HARMLESS = [
@@ -43,14 +43,14 @@ _HARMLESS = [
 
 @pytest.mark.parametrize("text", _HARMLESS)
 def test_everything_else_is_left_alone(text):
-    assert csv_cells.safe(text) == text
+    assert csv_cells.escape(text) == text
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "\n", "\r\n", "; ", ';"', '; ""', "\uff1b", ";\u200b"])
 @pytest.mark.parametrize("formula", ["=1+1", "+49 30", "-5", "@SUM(A1)", "\uff1d1"])
 @pytest.mark.parametrize("first", ["a", "", "=2"])
 def test_formula_behind_a_separator_of_another_locale_gets_an_apostrophe(first, separator, formula):
-    text = csv_cells.safe(f"{first}{separator}{formula}")
+    text = csv_cells.escape(f"{first}{separator}{formula}")
 
     cells = re.split("[;\uff1b\t\r\n]", text)
     assert not any(re.match('[\\s\u200b"]*[=+@\uff1d-]', cell) for cell in cells)

@@ -107,7 +107,7 @@ def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Ma
     # A sale and its override are handed out once each, or taken along with another. What new workers are too slow for
     # is handed out again when its lease ends, and that is never more than there is room for.
     leases = (time.monotonic() - begun) / LEASE_S
-    together = jobs.SALE_SETTLE.together
+    together = jobs.SALE_SETTLE.batch_size
     assert 500 // together <= machine.counted(*_HANDED_OUT) - before <= 500 + _ROOM * leases
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from adapters import clock
 from models import db
 from models.programs import performance_tiers
-from pipelines.conversions import accept, override, refund, settle
+from pipelines.conversions import acceptance, override, refund, settlement
 from pipelines.conversions.override import OwedShare
 from schemas.conversions.sale import SaleBody
 from tests.support import books
@@ -71,8 +71,8 @@ def _accept(brand: Brand, posted: Sequence[tuple[dict[str, Any], bool]]) -> list
     accepted = []
     for fields, is_test in posted:
         with db.unit_of_work(brand.id):
-            receipt = accept.sale(
-                organization_id=brand.id, posted=SaleBody().load(fields), is_test=is_test, now=clock.now()
+            receipt = acceptance.accept_sale(
+                organization_id=brand.id, body=SaleBody().load(fields), is_test=is_test, now=clock.now()
             )
         assert receipt.conversion_id is not None, fields
         accepted.append(receipt.conversion_id)
@@ -94,13 +94,13 @@ def _work_off(brand: Brand, sale_ids: Sequence[UUID], seed: int, *, is_together:
     for part in _parts(chance, sale_ids):
         shuffled = random.Random(seed).sample(part, len(part))
         with db.unit_of_work(brand.id):
-            settle.several(organization_id=brand.id, sale_ids=shuffled, now=clock.now())
+            settlement.settle_sales(organization_id=brand.id, sale_ids=shuffled, now=clock.now())
     # Some are refunded before their override is written.
     for place, cents in ((3, 1), (8, None), (20, 5)):
         fields, is_test = _posted(seed)[place]
         if fields["amountCents"] > 10 and not is_test:
             with db.unit_of_work(brand.id):
-                refund.apply(
+                refund.refund_by_external_id(
                     organization_id=brand.id,
                     external_event_id=fields["externalEventId"],
                     requested_cents=cents,

@@ -33,7 +33,7 @@ def _group(brand, value, type="Percentage"):
                 "name": "Partners",
                 "commission_type": type,
                 "commission_value": Decimal(value),
-                "commission_currency": terms.fixed_in(type, "USD"),
+                "commission_currency": terms.rate_currency(type, "USD"),
             }
         )
     return group_id

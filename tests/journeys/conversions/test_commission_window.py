@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from models import db
-from pipelines.conversions import accept
+from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
 from tests.support.rows.refunding import refund
 
@@ -17,9 +17,9 @@ def _sell(brand, at=None, **fields):
     """Accept a sale of 100 dollars as it would have been accepted at that time."""
     body = {"externalEventId": f"order-{next(_NUMBERS)}", "affiliateSlug": "ben", "amountCents": 10_000} | fields
     with db.unit_of_work(brand.id):
-        recorded = accept.sale(
+        recorded = acceptance.accept_sale(
             organization_id=brand.id,
-            posted=SaleBody().load(body),
+            body=SaleBody().load(body),
             is_test=False,
             now=datetime.fromisoformat(at).astimezone(UTC) if at else datetime.now(UTC),
         )

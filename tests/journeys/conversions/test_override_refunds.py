@@ -198,7 +198,7 @@ def test_a_cascade_that_runs_again_takes_nothing_more(brand, drain):
 
     for _ in range(3):
         with db.unit_of_work(brand.id):
-            refunds.cascade(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
+            refunds.refund_override(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
 
     assert pair.overrides("commission_cents - reversed_cents") == [(120,)]
     assert len(pair.events("conversion.refunded", is_override=True)) == 1

@@ -84,7 +84,7 @@ def test_every_organization_is_served(brand, rival, ben):
 def test_more_than_one_portion_is_caught_up(brand, ben, drain, monkeypatch):
     while _released():
         pass  # what other tests left due
-    monkeypatch.setattr("pipelines.conversions.release._AT_ONCE", 2)
+    monkeypatch.setattr("pipelines.conversions.release._BATCH", 2)
     for _ in range(5):
         conversion(brand, ben, hold_until=ago(days=1))
     with db.any_org_work():

@@ -8,7 +8,7 @@ import pytest
 
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
-from pipelines.conversions import accept
+from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
 from tests.support.rows.refunding import refund
 
@@ -20,9 +20,9 @@ def _sell(brand, drain, *moments, **fields):
     for moment in moments:
         body = {"externalEventId": f"terms-{next(_NUMBERS)}", "affiliateSlug": "ben", "amountCents": 10_000}
         with db.unit_of_work(brand.id):
-            accept.sale(
+            acceptance.accept_sale(
                 organization_id=brand.id,
-                posted=SaleBody().load(body | {"customerId": "cus_1"} | fields),
+                body=SaleBody().load(body | {"customerId": "cus_1"} | fields),
                 is_test=False,
                 now=datetime.fromisoformat(moment),
             )

@@ -12,7 +12,7 @@ import pytest
 from domain import emails
 from models import db
 from pipelines import ledger_check
-from pipelines.conversions import accept
+from pipelines.conversions import acceptance
 from tests.api.gateways.conftest import Shop
 from tests.journeys.customers.reference import Lead, Payment, Reference
 from tests.support.api.importing import import_sales, past_sale
@@ -102,7 +102,7 @@ class _History:
         posted |= {"customer_avatar_url": None, "sub_id": None}
         for _ in range(self.draw.choice([1, 2])):
             with db.unit_of_work(self.brand.id):
-                accept.sale(organization_id=self.brand.id, posted=posted, is_test=False, now=self.now)
+                acceptance.accept_sale(organization_id=self.brand.id, body=posted, is_test=False, now=self.now)
         self._book(paid)
 
     def record(self):

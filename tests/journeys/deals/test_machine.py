@@ -188,14 +188,14 @@ class Deals(RuleBasedStateMachine):
     def _ask_back(self) -> None:
         refused = "select deal_id, milestone_id from deal_request where kind = 'refund' and state = 'rejected'"
         for deal_id, milestone_id in self.dealing.brand.rows(refused):
-            self._in_turn(deal_id, functools.partial(dispute.ask_back_again, milestone_id=milestone_id))
+            self._in_turn(deal_id, functools.partial(dispute.retry_refund, milestone_id=milestone_id))
 
     def _in_turn(self, deal_id: UUID, act: Callable[[Deal], object]) -> None:
         """Do something to a deal, or find that it is not its turn."""
         code = None
         try:
             with db.unit_of_work(self.dealing.brand.id):
-                act(money.lock(organization_id=self.dealing.brand.id, deal_id=deal_id))
+                act(money.lock_for_payment_request(organization_id=self.dealing.brand.id, deal_id=deal_id))
         except Refused as refused:
             code = refused.code
         assert code in (None, "invalid_status_transition")

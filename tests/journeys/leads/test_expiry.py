@@ -55,7 +55,7 @@ def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monk
     expire()  # what other tests left due
     rival.program()
     rita = rival.affiliate("rita")
-    monkeypatch.setattr("pipelines.leads.lifecycle._AT_ONCE", 2)
+    monkeypatch.setattr("pipelines.leads.lifecycle._BATCH", 2)
     for number in range(5):
         record(
             brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)

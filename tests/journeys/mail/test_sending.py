@@ -229,6 +229,6 @@ def test_bodies_are_forgotten_after_fourteen_days(brand, status, days, expected)
     )
 
     with db.any_org_work():
-        upkeep.forget()
+        upkeep.delete_expired()
 
     assert message(brand, "status, body_sealed is not null, last_error") == expected

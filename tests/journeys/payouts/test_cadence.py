@@ -40,7 +40,7 @@ def after(payroll, drain, *, days):
     """Let the daily look happen so many days from now; returns what it asked for."""
     now = clock.now() + timedelta(days=days)
     with db.any_org_work():
-        propose.any_org_look(now=now)
+        propose.any_org_enqueue_due(now=now)
         asked = db.db.run(
             "delete from job where name = 'payout.prepare' and organization_id = %s returning id", (payroll.brand.id,)
         )
@@ -53,7 +53,7 @@ def after(payroll, drain, *, days):
 
 def make(payroll, now):
     with db.any_org_work():
-        propose.make(organization_id=payroll.brand.id, now=now)
+        propose.propose(organization_id=payroll.brand.id, now=now)
 
 
 def drafts(payroll):

@@ -39,7 +39,7 @@ def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
     payroll.sell("ann")
     ann = f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}"
     with db.unit_of_work(payroll.brand.id):
-        run.make(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
+        run.create(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
         banned = begun(lambda: payroll.brand.post(ann))
     banned()

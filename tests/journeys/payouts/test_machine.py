@@ -31,7 +31,7 @@ from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused
 from models import db
 from models.ledger import rules
-from pipelines.affiliates import deciding
+from pipelines.affiliates import management
 from pipelines.conversions import review
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
@@ -173,7 +173,7 @@ class Payouts(RuleBasedStateMachine):
     def ban(self, slug: str, is_forgiven: bool) -> None:
         where = {"organization_id": self.payroll.brand.id, "affiliate_id": self.payroll.affiliates[slug]}
         with db.unit_of_work(self.payroll.brand.id):
-            ban.ban(affiliate=deciding.lock(**where), now=clock.now())
+            ban.ban(affiliate=management.lock(**where), now=clock.now())
         if is_forgiven:
             self._forgive()
 
@@ -267,12 +267,12 @@ class Payouts(RuleBasedStateMachine):
         )
         payouts = self.payroll.payouts("id, attempt, status, amount_cents, external_transaction_id")
         by_rail = {
-            transfers.key_of(payout_id=payout_id, attempt=attempt): cents
+            transfers.idempotency_key(payout_id=payout_id, attempt=attempt): cents
             for payout_id, attempt, status, cents, by_hand in payouts
             if status == "Paid" and by_hand is None
         }
         under_way = {
-            transfers.key_of(payout_id=payout_id, attempt=attempt): cents
+            transfers.idempotency_key(payout_id=payout_id, attempt=attempt): cents
             for payout_id, attempt, status, cents, _ in payouts
             if status == "Processing"
         }

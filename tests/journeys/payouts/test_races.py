@@ -13,7 +13,7 @@ from domain import jobs
 from models import advisory_locks, db
 from models.ledger import rules
 from pipelines import work
-from pipelines.affiliates import deciding
+from pipelines.affiliates import management
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
 from tests.support.api.importing import import_sales, past_sale
@@ -221,7 +221,7 @@ def test_a_review_that_meets_a_ban_fails_every_payout_once(payroll):
 
     def ban_dan():
         with db.unit_of_work(payroll.brand.id):
-            dan = deciding.lock(**where, affiliate_id=payroll.affiliates["dan"])
+            dan = management.lock(**where, affiliate_id=payroll.affiliates["dan"])
             ban.ban(affiliate=dan, now=clock.now())
 
     at_once(reject, ban_dan)

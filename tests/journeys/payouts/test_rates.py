@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from adapters import clock
-from domain.payouts.plan import Blocked
+from domain.payouts.plan import BlockReason
 from models import db
 from pipelines import fx_intake
 
@@ -27,7 +27,7 @@ def test_a_rate_pays_for_its_day_and_three_more(payroll, currency, days_ago, is_
     planned = payroll.preview().planned
     receipt = payroll.run(planned.confirm_total_cents) if is_paid else None
 
-    assert [found.blocked for found in planned.candidates] == [None if is_paid else Blocked.fx_unavailable]
+    assert [found.blocked for found in planned.candidates] == [None if is_paid else BlockReason.fx_unavailable]
     assert planned.unavailable == ([] if is_paid else [currency])
     assert planned.native_totals == ({currency: 2_000} if is_paid else {})
     assert receipt is None or receipt.total_cents == 1_000

@@ -29,7 +29,7 @@ def _buy(brand, affiliate_id: UUID, wanted: int = 1, fee: Fee = _FEE) -> int:
     """Pay for up to so many clicks, as whoever writes them does, and return how many fitted."""
     with db.unit_of_work(brand.id):
         purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
-        number = purse.affordable(fee, wanted)
+        number = purse.reserve(fee, wanted)
         for _ in range(number):
             _stage(brand, affiliate_id, fee)
     return number
@@ -67,7 +67,7 @@ def test_who_spends_twice_in_one_transaction_sees_what_was_spent(brand, affiliat
     with db.unit_of_work(brand.id):
         for expected in (4, 3):
             purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
-            assert purse.affordable(_FEE, 4) == expected
+            assert purse.reserve(_FEE, 4) == expected
             for _ in range(expected):
                 _stage(brand, affiliate_id, _FEE)
 
@@ -82,7 +82,7 @@ def test_what_is_rolled_back_was_never_spent(brand, affiliate_id):
 
 def _buy_and_fail(brand, affiliate_id: UUID) -> None:
     with db.unit_of_work(brand.id):
-        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1]).affordable(_FEE, 9)
+        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1]).reserve(_FEE, 9)
         _stage(brand, affiliate_id, _FEE)
         db.db.run("select 1")
         raise ZeroDivisionError

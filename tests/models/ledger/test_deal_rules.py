@@ -59,7 +59,7 @@ def dealing(app, owner_url):
     dealing.dispute(deal_id, 3)
     with db.unit_of_work(dealing.brand.id):
         ((milestone_id, found_id),) = db.db.run("select id, deal_id from deal_milestone where seq = 3")
-        deal = money.lock(organization_id=dealing.brand.id, deal_id=found_id)
+        deal = money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=found_id)
         dispute.settle(deal, milestone_id, to_affiliate_cents=500, now=deal.created_at)
     drain("payouts")
     assert dealing.statuses(deal_id) == ["Released", "Submitted", "Settled"]

@@ -42,7 +42,7 @@ _DAMAGE = {
     f"update payout set submitted_at = {_OLD} where status = 'Processing'":
         "a Processing payout has a job that asks its rail",
     f"update payout set created_at = {_OLD} where status = 'Pending'":
-        "a payout that may be sent has a job that sends it",
+        "a payout that may be sent has a job",
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from adapters import clock
 from models import db, migrate
 from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.schema import steps
-from pipelines.conversions import settle
+from pipelines.conversions import settlement
 from tests.models.upgrades import rewriting
 from tests.support import databases
 from tests.support.gateways.playing import connected, played
@@ -232,7 +232,7 @@ def test_sale_whose_table_is_rewritten_meanwhile_is_settled(shop, table):
     def settle_next():
         sale_id = next(sale_ids)
         with db.unit_of_work(shop.id):
-            settle.sale(organization_id=shop.id, sale_id=sale_id, now=clock.now())
+            settlement.settle_sale(organization_id=shop.id, sale_id=sale_id, now=clock.now())
         return sale_id
 
     settled = rewriting.answer_across_rewrite(table, settle_next)

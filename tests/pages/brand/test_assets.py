@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from domain.programs.assets import MOST_IMAGE_BYTES
+from domain.programs.assets import MAX_IMAGE_BYTES
 from tests.support.rows.images import png
 
 _HERE = "/dashboard/assets"
@@ -60,13 +60,13 @@ def test_what_is_wrong_comes_back_beside_its_field_with_what_was_typed(owner, br
         (b"", "", "Choose a file."),
         (b"<svg onload='alert(1)'/>", "banner.png", "The content must be an image"),
         (png(8, 8), "banner.png", "Width and height"),
-        (png(64, 64).ljust(MOST_IMAGE_BYTES + 1, b"\0"), "banner.png", "It is larger than 2 MiB."),
+        (png(64, 64).ljust(MAX_IMAGE_BYTES + 1, b"\0"), "banner.png", "It is larger than 2 MiB."),
     ):
         answer = _send_image(owner, content, "My banner", file_name)
         assert answer.status_code == 422, said
         assert re.search(rf'id="image-file-error">{re.escape(said)}', answer.text), said
         assert 'value="My banner"' in answer.text
-    assert _send_image(owner, png(64, 64).ljust(2 * MOST_IMAGE_BYTES, b"\0")).status_code == 413
+    assert _send_image(owner, png(64, 64).ljust(2 * MAX_IMAGE_BYTES, b"\0")).status_code == 413
 
     answer = owner.send(f"{_HERE}/texts", {"name": " ", "programId": "", "text": "Try <it>"})
     assert (answer.status_code, "text-name-error" in answer.text) == (400, True)

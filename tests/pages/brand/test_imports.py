@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from pages.brand.imports import upload
+from pages.brand.imports import new_import
 from tests.support.api.importing import import_people, import_sales, past_sale, person_row
 
 NEW = "/dashboard/imports/new"
@@ -93,7 +93,7 @@ def test_wrong_rows_are_named_by_their_lines_and_can_only_be_left_out(campaign, 
 
     assert "2 wrong" in look.text
     assert re.findall(r"<b>(row \d+)</b> ([^<]*)<", look.text) == [
-        ("row 4", "Its currency is none of those that are supported."),
+        ("row 4", "Its currency is not supported."),
         ("row 5", "The program has no such affiliate."),
     ]
     assert "Leave the 2 out" in _buttons(look)
@@ -109,7 +109,7 @@ def test_wrong_rows_are_named_by_their_lines_and_can_only_be_left_out(campaign, 
     shown = owner.open(owner.send(NEW, _next(without)).headers["Location"])
 
     assert campaign.rows("select imported, skipped, errored from import_job") == [(2, 1, 1)]
-    assert "Its currency is none of those that are supported." in shown.text
+    assert "Its currency is not supported." in shown.text
 
 
 def test_affiliates_are_imported_by_the_same_form(campaign, owner):
@@ -146,7 +146,7 @@ def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
     ("text", "said"),
     [
         (b"", "Its first line must name the columns."),
-        (b"what,ever\n1,2\n", "No field is called"),
+        (b"what,ever\n1,2\n", "Unknown column:"),
         (f"{_HEADER}\n".encode(), "The file has a header and no rows."),
         (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
         (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
@@ -272,7 +272,7 @@ def test_packing_costs_little_more_than_the_quickest_compression():
     # Two letters in random order are what the most thorough level takes thirty times as long for.
     text = "".join(random.Random(1).choices("ab", k=500_000))
 
-    assert _cost(lambda: upload.pack(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
+    assert _cost(lambda: new_import.pack(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
 
 
 def _cost(act):
@@ -294,7 +294,7 @@ def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, o
 
     for page in (look, shown):
         said = html.unescape(page.text)
-        assert "<b>row 3</b> The status actve is not known. The affiliate is Pending." in said
+        assert "<b>row 3</b> The status actve is unknown. The affiliate is Pending." in said
         assert "jane_doe cannot be a main slug here. The new one is jane-doe; jane_doe still works as an alias." in said
         assert "<b>row 4</b> The slug ben belongs to another affiliate" in said
         assert "The new slug is ben-2." in said
@@ -309,8 +309,8 @@ def test_equal_rows_and_the_source_are_shown(campaign, owner):
     shown = owner.open(led.headers["Location"])
 
     assert "Import 2 rows" in _buttons(look)
-    assert "<b>row 3</b> It says the same as row 2." in look.text
-    assert "<b>row 3</b> It says the same as row 2." in shown.text
+    assert "<b>row 3</b> It is equal to row 2." in look.text
+    assert "<b>row 3</b> It is equal to row 2." in shown.text
     assert "rewardful" in shown.text
     assert "Cells are divided by tabs." in look.text
     assert campaign.rows("select distinct attribution_method from conversion") == [("historical_import:rewardful",)]

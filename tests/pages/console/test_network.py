@@ -43,7 +43,7 @@ def test_turning_down_wants_a_reason_and_what_was_typed_stays(operator, brand):
         assert (answer.status_code, 'aria-invalid="true"' in answer.text) == (422, True), why[:9]
     brand.call("PATCH", f"/api/v1/programs/{program_id}", {"name": "Other"})
     late = operator.send(f"{address}/reject", {"why": "no", "askedAt": "2026-01-01T00:00:00Z", "_key": "late"})
-    assert (late.status_code, "look again" in late.text) == (422, True)
+    assert (late.status_code, "Load it again" in late.text) == (422, True)
     assert _sent(operator, address, "reject", why="Say more.").status_code == 303
     assert audited("program.network_rejected", program_id)[0][3]["why"] == "Say more."
     assert 'role="alert"' in operator.open("/console/network?status=Gone").text

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from domain.conversions.own_words import EarningState
+from domain.conversions.earnings import EarningState
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
 from tests.support.api.embedding import TOKENS, issued

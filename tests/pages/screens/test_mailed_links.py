@@ -225,7 +225,7 @@ def test_the_letter_says_who_writes_and_that_nothing_happens_without_its_reader(
 
     assert "your affiliate account at Brand" in letter
     assert "for 15 minutes" in letter
-    assert "ignore this letter" in letter
+    assert "ignore this email" in letter
 
 
 def test_asking_is_limited_for_whoever_asks(app, visitor, monkeypatch):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from adapters import clock
 from models import db, ids
-from pipelines.affiliates import filing
+from pipelines.affiliates import tax_form_files
 from tests.rules.test_audit import CALLS
 from tests.support import databases
 from tests.support.pages import full
@@ -77,7 +77,9 @@ def _add_rows_of_lists(brand: Brand, rows: dict[str, str]) -> None:
     asset = {"name": "Words of one", "text": "Try it.", "programId": rows["program_id"]}
     assert owner.post("/api/v1/assets", asset).status_code == 201
     with db.any_org_work():
-        filing.any_org_keep(affiliate_id=UUID(rows["affiliate_id"]), type="W9", content=b"%PDF-1.7", now=clock.now())
+        tax_form_files.any_org_store(
+            affiliate_id=UUID(rows["affiliate_id"]), type="W9", content=b"%PDF-1.7", now=clock.now()
+        )
     databases.alter(brand, "update uncredited_conversion set affiliate_id = %s", rows["affiliate_id"])
     databases.alter(brand, "update affiliate_coupon set campaign_coupon_id = %s", rows["coupon_id"])
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from adapters import clock
-from domain.copilot.replies import ModelReply, ToolWish
+from domain.copilot.replies import ModelReply, RequestedCall
 from models import db
-from pipelines.copilot import answering
+from pipelines.copilot import model_calls
 from tests.support.rows.brands import Brand
 
 TALKS = "/api/v1/copilot/conversations"
@@ -25,11 +25,11 @@ def proposed(brand: Brand, tool: str, **arguments: object) -> None:
         "select id, turn from copilot_conversation order by created_at desc, id desc limit 1"
     )
     with db.unit_of_work(brand.id):
-        prepared = answering.prepare(
+        prepared = model_calls.prepare(
             organization_id=brand.id, conversation_id=conversation_id, turn=turn, now=clock.now()
         )
         assert prepared is not None
-        answering.record(prepared, ModelReply("", [ToolWish(tool, arguments)], 0, 100), now=clock.now())
+        model_calls.record(prepared, ModelReply("", [RequestedCall(tool, arguments)], 0, 100), now=clock.now())
 
 
 def _begun(owner: Brand) -> str:

@@ -88,7 +88,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupEr
 def staged(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
     """Stage a job of a brand and return its number."""
     with db.unit_of_work(brand.id):
-        return work.ask(job, organization_id=brand.id, sale_id="a-sale")
+        return work.enqueue_with_id(job, organization_id=brand.id, sale_id="a-sale")
 
 
 def buried(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:

@@ -19,7 +19,7 @@ from domain.programs import terms
 from models import db
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
-from pipelines.organization import issuing, tenancy
+from pipelines.organization import key_creation, tenancy
 from tests.support.running import following
 
 _NUMBERS = itertools.count(1)
@@ -53,7 +53,7 @@ class Brand:
                 name=name, plan=plan, status=status, currency="USD", owner_email="owner@example.com", now=now
             )
             (owner_id,) = db.db.run("select id from member where organization_id = %s", (organization_id,))[0]
-            key = issuing.create_for(
+            key = key_creation.create_for(
                 organization_id=organization_id, member_id=owner_id, scope=scope, is_test=is_test, name="", now=now
             )
         return cls(app, organization_id, key.api_key, key.signing_secret)
@@ -61,7 +61,7 @@ class Brand:
     def other_key(self, *, scope: str = "read_write", is_test: bool = False) -> "Brand":
         """Return the same organization behind another key."""
         with db.any_org_work():
-            key = issuing.create(
+            key = key_creation.create(
                 organization_id=self.id, scope=scope, is_test=is_test, name="", user_email=None, now=datetime.now(UTC)
             )
         return Brand(self.app, self.id, key.api_key, key.signing_secret)
@@ -150,7 +150,7 @@ class Brand:
                 "network_asked_at": datetime.now(UTC).replace(microsecond=0),
             } | values
         with db.unit_of_work(self.id):
-            programs.insert(terms.stamps(values, "USD") | values)
+            programs.insert(terms.currency_columns(values, "USD") | values)
         self.programs.append(program_id)
         return program_id
 
@@ -167,7 +167,7 @@ class Brand:
             "full_name": slug.title(),
             "status": "Approved",
             "source": "Direct",
-            "custom_commission_currency": terms.fixed_in(columns.get("custom_commission_type"), "USD"),
+            "custom_commission_currency": terms.rate_currency(columns.get("custom_commission_type"), "USD"),
             "applied_at": now,
             "approved_at": now,
             "created_at": now,

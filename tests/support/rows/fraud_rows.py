@@ -5,7 +5,7 @@ from uuid import UUID
 
 from domain import fraud
 from models import db
-from pipelines.fraud import cases
+from pipelines.fraud import fraud_events
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import ago
 from tests.support.running import following
@@ -25,6 +25,6 @@ def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **
         "at": ago(hours=1),
     } | fields
     with db.unit_of_work(brand.id):
-        cases.record_event(**sent)
+        fraud_events.record_event(**sent)
     ((event_id,),) = brand.rows("select id from fraud_event where subject_id = %s", sent["subject_id"])
     return UUID(str(event_id))

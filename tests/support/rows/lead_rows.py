@@ -24,7 +24,7 @@ def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=None, ev
     )
     with db.unit_of_work(brand.id):
         ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
-        referral = lifecycle.referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
+        referral = lifecycle.find_referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
         return lifecycle.record(
             organization_id=brand.id, referral=referral, signup=signup, now=began(), **options
         ).lead_id

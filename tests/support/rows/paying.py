@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters import clock
 from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
-from pipelines.payouts import due, run
+from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
@@ -56,17 +56,17 @@ class Payroll:
         drain("sales")
         return str(answer.json["conversionId"])
 
-    def preview(self, filters: RunFilters = EVERYTHING, method: str | None = None) -> due.PayoutPreview:
+    def preview(self, filters: RunFilters = EVERYTHING, method: str | None = None) -> run_plan.PayoutPreview:
         """Ask what a run would pay."""
         with db.unit_of_work(self.brand.id):
-            return due.preview(organization_id=self.brand.id, filters=filters, method=method, now=clock.now())
+            return run_plan.preview(organization_id=self.brand.id, filters=filters, method=method, now=clock.now())
 
     def run(self, total_cents: int | None = None, filters: RunFilters = EVERYTHING) -> Receipt:
         """Run what a preview says, or what is given."""
         confirmed = self.preview(filters).planned.confirm_total_cents if total_cents is None else total_cents
         request = RunRequest(confirm_total_cents=confirmed, filters=filters)
         with db.unit_of_work(self.brand.id):
-            return run.make(organization_id=self.brand.id, request=request, now=clock.now())
+            return run.create(organization_id=self.brand.id, request=request, now=clock.now())
 
     @classmethod
     def owing(cls, app: Any) -> "Payroll":

@@ -183,7 +183,7 @@ def test_a_sale_is_known_for_ever(brand, ben, drain):
     for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
         alter(brand, f"update {table} set {column} = %s", ago(days=4000))
 
-    end(*retention.kinds())
+    end(*retention.list_kinds())
     again = brand.sale(externalEventId="order-1")
 
     assert again.json["deduped"] is True

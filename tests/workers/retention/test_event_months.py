@@ -57,7 +57,7 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
 
 def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, endpoint):
     with db.any_org_work():
-        partitions.any_org_keep(now=began())
+        partitions.any_org_maintain(now=began())
     happened = _event_at(brand, began() + timedelta(days=64))
     for event_id in (happened, _event_at(brand, began())):
         _delivery_of(brand, endpoint, event_id, at=ago(days=100))
@@ -90,7 +90,7 @@ def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_ea
 
         for _ in range(2):
             with db.any_org_work():
-                partitions.any_org_keep(now=began())
+                partitions.any_org_maintain(now=began())
 
         there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
         with pytest.raises(peewee.IntegrityError, match="event_id_fkey"):

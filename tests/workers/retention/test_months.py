@@ -17,7 +17,7 @@ from tests.support.running.hours import began
 
 def _keep():
     with db.any_org_work():
-        partitions.any_org_keep(now=began())
+        partitions.any_org_maintain(now=began())
 
 
 def _id_of(month):
@@ -50,7 +50,7 @@ def test_a_month_that_is_missing_is_told(alone, app):
     _keep()  # the tests' database may have been made last month, and nobody makes it months since
     far = began() + timedelta(days=500)
     with db.any_org_work():
-        standing = partitions.standing(now=far)
+        standing = partitions.list_tables(now=far)
 
     assert {one.table: len(one.missing) for one in standing} == dict.fromkeys(months.TABLES, 2)
     page = app.test_client().get("/metrics").get_data(as_text=True)

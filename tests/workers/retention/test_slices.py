@@ -26,7 +26,7 @@ def test_no_transaction_ends_more_rows_than_a_slice(brand, ben, in_tens):
 
 
 def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_tens, drain):
-    end(*retention.kinds())
+    end(*retention.list_kinds())
     old_clicks(brand, ben, 35)
 
     with db.any_org_work():
@@ -34,7 +34,7 @@ def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_te
     waiting = _jobs_waiting()
     ran = drain("upkeep")
 
-    assert waiting == len(retention.kinds())
+    assert waiting == len(retention.list_kinds())
     assert ran == waiting + 3
     with db.any_org_work():
         run = expiry.list_runs()["clicks"]
@@ -47,7 +47,7 @@ def test_a_run_is_not_begun_beside_itself(brand, drain):
         with db.any_org_work():
             retention.any_org_start(now=began())
 
-    assert _jobs_waiting() == len(retention.kinds())
+    assert _jobs_waiting() == len(retention.list_kinds())
 
 
 def _jobs_waiting():
@@ -80,7 +80,7 @@ def test_a_slice_is_read_off_an_index_in_its_order(alone):
     with db.any_org_work():
         expiry._stage_in_order()
         for name, kind in expiry.KINDS.items():
-            lines = db.db.run(f"explain select from {expiry._rows(kind, over=True)} limit 10", params)
+            lines = db.db.run(f"explain select from {expiry._rows(kind, only_due=True)} limit 10", params)
             plans[name] = "\n".join(line for (line,) in lines)
 
     assert {name: plan for name, plan in plans.items() if "Seq Scan" in plan or "Sort  (" in plan} == {}
@@ -115,11 +115,11 @@ def test_what_is_kept_for_ever_never_ends(brand, ben, kept):
         retention.any_org_start(now=began())
 
     assert count(brand, "click") == 3
-    assert _jobs_waiting() == len(retention.kinds()) - 1
+    assert _jobs_waiting() == len(retention.list_kinds()) - 1
 
 
 def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain, monkeypatch):
-    monkeypatch.setattr(upkeep, "_AT_ONCE", 10)
+    monkeypatch.setattr(upkeep, "_BATCH", 10)
     alter(
         brand,
         "insert into stored_answer (organization_id, scope, key, request_hash, created_at) select %s, 's', n::text,"

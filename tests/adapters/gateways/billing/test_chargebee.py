@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import claims, tag
+from domain.gateways.referrals import find_tag, list_claims
 from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticated
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.told import account, facts, inbound, listed
@@ -68,7 +68,7 @@ def test_a_first_payment_as_it_is_sent(stage):
     assert (paid.origin.customer_id, paid.origin.subscription_id) == ("cb_c1", "cb_s1")
     assert (paid.origin.email, paid.origin.name) == ("ann@example.com", "Ann")
     assert paid.origin.codes == (RedeemedCode("JANE10", "chargebee_coupon_code", "JANE10"),)
-    assert [claim.method for claim in claims(paid.origin.carriers, [])] == [
+    assert [claim.method for claim in list_claims(paid.origin.carriers, [])] == [
         "chargebee_metadata",
         "chargebee_custom_field",
     ]
@@ -77,8 +77,8 @@ def test_a_first_payment_as_it_is_sent(stage):
 def test_custom_fields_are_read_without_their_prefix_the_subscriptions_first(stage):
     subscription = {"id": "cb_s1", "cf_via": "bob", "cf_sub_id": "mail"}
     paid = _paid(stage, subscription=subscription, customer={**CUSTOMER, "cf_affiliate_slug": "carl"})
-    assert [claim.slug for claim in claims(paid.origin.carriers, ["via"])] == ["bob", "carl"]
-    assert tag(paid.origin.carriers) == "mail"
+    assert [claim.slug for claim in list_claims(paid.origin.carriers, ["via"])] == ["bob", "carl"]
+    assert find_tag(paid.origin.carriers) == "mail"
 
 
 def test_a_renewal_counts_only_the_codes_that_reduced_its_invoice(stage):

@@ -16,7 +16,7 @@ from domain.gateways.facts import (
     RefundFact,
     StartFact,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.billing.paddle import signed
 from tests.support.gateways.told import account, facts
 
@@ -81,7 +81,7 @@ def _told(stage, kind, told, at="2026-01-02T03:01:00Z"):
 
 
 def _slugs(origin):
-    return [(claim.slug, claim.method) for claim in claims(origin.carriers, ["via"])]
+    return [(claim.slug, claim.method) for claim in list_claims(origin.carriers, ["via"])]
 
 
 def _prove(header, secrets=("pdl_ntfset_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):

@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     RestoredFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.braintree import signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
@@ -80,7 +80,7 @@ def test_a_charge_of_a_subscription_is_a_payment(stage):
     assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
     assert (payment.origin.subscription_id, payment.origin.customer_id) == ("bt_sub1", "bt_c1")
     assert (payment.origin.email, payment.origin.name, payment.net_cents) == ("ann@example.com", "Ann", None)
-    assert [(claim.slug, claim.method) for claim in claims(payment.origin.carriers, [])] == [
+    assert [(claim.slug, claim.method) for claim in list_claims(payment.origin.carriers, [])] == [
         ("jane", "braintree_custom_field")
     ]
 
@@ -117,7 +117,7 @@ def test_tax_is_in_the_amount(stage):
 def test_an_order_id_names_somebody_only_as_a_query(stage, order, slugs):
     fields = b"<custom-fields><affiliate-slug>jane</affiliate-slug></custom-fields>"
     (payment,) = facts(stage, _swapped(fields, b"<order-id>%b</order-id>" % order))
-    assert [claim.slug for claim in claims(payment.origin.carriers, ["via"])] == slugs
+    assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])] == slugs
 
 
 def test_what_the_customer_carries_is_looked_up(stage):
@@ -125,7 +125,7 @@ def test_what_the_customer_carries_is_looked_up(stage):
     stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
     (payment,) = facts(stage, *sale.sent)
     closer = GATEWAY.look_closer(account(stage), payment.origin)
-    assert (closer.email, [claim.slug for claim in claims(closer.carriers, [])]) == ("ann@example.com", ["jane"])
+    assert (closer.email, [claim.slug for claim in list_claims(closer.carriers, [])]) == ("ann@example.com", ["jane"])
 
 
 def test_a_chargeback_holds_and_a_question_of_the_bank_does_not(stage):

@@ -17,7 +17,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.mollie import called, signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
@@ -92,7 +92,7 @@ def test_a_call_is_not_believed_the_payment_is_read(stage):
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M1", 2495, "EUR")
     assert (payment.paid_at, payment.origin.customer_id) == (PAID, "cst_M1")
-    assert [claim.method for claim in claims(payment.origin.carriers, [])] == ["mollie_metadata"]
+    assert [claim.method for claim in list_claims(payment.origin.carriers, [])] == ["mollie_metadata"]
 
 
 def test_every_call_is_worked_on_and_tells_what_happened_by_then(stage):
@@ -184,13 +184,13 @@ def test_yen_have_no_decimals(stage):
 @pytest.mark.parametrize("metadata", ['{"affiliate_slug": "jane"}', "affiliate_slug=jane&order=1"])
 def test_metadata_may_be_a_text(stage, metadata):
     (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
-    assert [claim.slug for claim in claims(payment.origin.carriers, [])] == ["jane"]
+    assert [claim.slug for claim in list_claims(payment.origin.carriers, [])] == ["jane"]
 
 
 @pytest.mark.parametrize("metadata", [None, [], 7, "{", "order 17", {"order": {"id": 1}}])
 def test_metadata_of_any_other_kind_names_nobody(stage, metadata):
     (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
-    assert list(claims(payment.origin.carriers, ["via"])) == []
+    assert list(list_claims(payment.origin.carriers, ["via"])) == []
 
 
 def test_tax_and_delivery_are_told_by_the_lines(stage):

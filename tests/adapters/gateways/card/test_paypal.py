@@ -23,7 +23,7 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.paypal import signed
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.told import account, delivered, facts, inbound, listed
@@ -86,7 +86,7 @@ def _told(stage, kind: str, resource: dict) -> list:
 
 
 def _slugs(told) -> list[str]:
-    return [claim.slug for claim in claims(told.origin.carriers, ["via"])]
+    return [claim.slug for claim in list_claims(told.origin.carriers, ["via"])]
 
 
 def test_a_capture_is_a_payment_of_its_orders_payer(stage):

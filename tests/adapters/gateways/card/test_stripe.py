@@ -17,7 +17,7 @@ from domain.gateways.facts import (
     RefundFact,
     StartFact,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.stripe import signed
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.told import account, facts, inbound
@@ -108,7 +108,7 @@ def _told(stage, kind, told, created=_CREATED, event_id="evt_A1"):
 
 
 def _slugs(fact):
-    return [(claim.slug, claim.method) for claim in claims(fact.origin.carriers, ["via"])]
+    return [(claim.slug, claim.method) for claim in list_claims(fact.origin.carriers, ["via"])]
 
 
 def _at(seconds):
@@ -286,7 +286,7 @@ def test_a_customer_brings_their_metadata(stage):
     stage.objects["/v1/customers/cus_1"] = customer
     (paid,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
     closer = GATEWAY.look_closer(account(stage), paid.origin)
-    assert [claim.slug for claim in claims(closer.carriers, ["via"])] == ["anna"]
+    assert [claim.slug for claim in list_claims(closer.carriers, ["via"])] == ["anna"]
 
 
 def test_an_events_id_is_its_key(stage):

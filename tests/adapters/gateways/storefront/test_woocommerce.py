@@ -19,7 +19,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import claims
+from domain.gateways.referrals import list_claims
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.storefront.woocommerce import signed
 from tests.support.gateways.told import account, facts, inbound, listed
@@ -85,7 +85,7 @@ def test_the_sample_of_a_paid_order(stage):
     assert payment.paid_at == datetime(2026, 11, 20, 15, 0, 3, tzinfo=UTC)
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
-    assert [(claim.slug, claim.method) for claim in claims(origin.carriers, ["via"])] == [
+    assert [(claim.slug, claim.method) for claim in list_claims(origin.carriers, ["via"])] == [
         ("anna", "woocommerce_metadata"),
         ("anna", "woocommerce_url_param"),
     ]

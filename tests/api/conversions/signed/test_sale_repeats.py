@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from models import db
-from pipelines.conversions import accept
+from pipelines.conversions import acceptance
 from tests.support.api.racing import begun
 from tests.support.rows.refunding import refund
 
@@ -204,7 +204,7 @@ def test_twins_wait_for_each_other_and_agree(shop):
 
 
 def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop, monkeypatch):
-    has_its_key, may_go_on, accept_sale = threading.Event(), threading.Event(), accept.sale
+    has_its_key, may_go_on, accept_sale = threading.Event(), threading.Event(), acceptance.accept_sale
 
     def sale(**posted):
         if not has_its_key.is_set():
@@ -212,7 +212,7 @@ def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop, monkeypatch)
             may_go_on.wait()
         return accept_sale(**posted)
 
-    monkeypatch.setattr(accept, "sale", sale)
+    monkeypatch.setattr(acceptance, "accept_sale", sale)
     first = begun(lambda: _keyed(shop, "key-1"), until=has_its_key.is_set)
 
     started = time.monotonic()

@@ -73,7 +73,7 @@ def test_a_payment_that_names_nobody_is_of_whose_door_its_email_was_given_at(sho
     assert _credited(shop) == [("jane", "checkout_door")]
     step = _email_step(shop)
     assert (step["outcome"], step["code"]) == ("matched", "door_matched")
-    assert step["detail"].startswith("The buyer gave this e-mail at the affiliate's checkout door")
+    assert step["detail"].startswith("The buyer gave this email at the affiliate's checkout door")
     (told,) = shop.told("conversion.created")
     assert told["attributionMethod"] == "checkout_door"
 

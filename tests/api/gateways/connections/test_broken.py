@@ -126,5 +126,5 @@ def test_a_check_that_ends_after_the_connection_did_leaves_it_ended(shop, path, 
         (found,) = connections.page(organization_id=shop.brand.id, after=None, limit=1)
     shop.brand.person("Owner").call("DELETE", path)
     with db.unit_of_work(shop.brand.id):
-        assert check.note(found, None, now=clock.now()).status == "Disconnected"
+        assert check.record(found, None, now=clock.now()).status == "Disconnected"
     assert shop.brand.sale(affiliateSlug="jane").status_code == 200

@@ -39,7 +39,7 @@ def test_the_address_of_a_connection_that_ended_leads_nowhere_at_once_where_it_w
 def test_it_leads_nowhere_in_other_processes_once_they_ask_again(shop):
     assert shop.deliver(_paid(shop)) == [200]
     shop.change("update gateway_connection set status = 'Disconnected', disconnected_at = now()")
-    receive.forget_remembered()  # KEY_CACHE_S later
+    receive.clear_cache()  # KEY_CACHE_S later
     assert shop.deliver(_paid(shop)) == [404]
 
 

@@ -117,7 +117,7 @@ def test_two_jobs_at_once_make_one_pixel(shop):
     begun = [_begun(shop), _begun(shop)]
     stage = shop.stage.pixels
 
-    answers = [web_pixel.settle(one) for one in begun]
+    answers = [web_pixel.apply(one) for one in begun]
     for one, answer in zip(begun, answers, strict=True):
         with db.unit_of_work(shop.brand.id):
             assert web_pixel.record(one, answer, now=clock.now()) is None
@@ -129,10 +129,10 @@ def test_two_jobs_at_once_make_one_pixel(shop):
 def test_a_pixel_that_comes_between_look_and_act_is_found_the_next_time(shop):
     begun, make = _begun(shop), shop.stage.pixels._webPixelCreate
     shop.stage.pixels._webPixelCreate = lambda variables: make(variables) and make(variables)  # somebody was faster
-    said = web_pixel.settle(begun)
+    said = web_pixel.apply(begun)
 
     assert (said.external_id, said.is_away) == (None, True)
-    assert web_pixel.settle(begun).external_id == shop.stage.pixels.there["id"]
+    assert web_pixel.apply(begun).external_id == shop.stage.pixels.there["id"]
 
 
 def _begun(shop):
@@ -211,7 +211,7 @@ def test_a_connection_that_ends_while_its_pixel_is_made_leaves_none_behind(shop)
     begun = _begun(shop)
     _disconnect(shop)
     drain()  # who deletes it finds nothing yet
-    said = web_pixel.settle(begun)
+    said = web_pixel.apply(begun)
     with db.unit_of_work(shop.brand.id):
         assert web_pixel.record(begun, said, now=clock.now()) is None
     drain()
@@ -241,5 +241,5 @@ def test_a_store_that_is_tried_out_has_none(brand, stage):
 
 def test_a_job_that_comes_again_asks_only_what_is_there(store):
     begun = _begun(store)
-    assert web_pixel.settle(begun).external_id == store.stage.pixels.there["id"]
+    assert web_pixel.apply(begun).external_id == store.stage.pixels.there["id"]
     assert store.stage.pixels.acts == ["webPixelCreate"]

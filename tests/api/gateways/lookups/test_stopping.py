@@ -190,6 +190,6 @@ def test_of_a_look_up_that_an_operator_discards_nothing_stays(shop, platform):
     shop.sell(slug=None)
     for expected in ([(1,)], [(0,)]):
         with db.any_org_work():
-            upkeep.forget()
+            upkeep.delete_expired()
         assert _pending(shop) == expected
         shop.change("delete from job where name = 'platform.lookup'")

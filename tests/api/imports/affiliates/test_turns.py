@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from adapters import clock
 from models import db
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from schemas.affiliates.affiliate import AffiliateBody
 from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, importing, person_row
 from tests.support.api.racing import at_once, begun, beside
@@ -26,7 +26,7 @@ def test_an_import_waits_for_somebody_who_is_joining(campaign):
     wanted = AffiliateBody().load({"programId": str(campaign.programs[-1]), "email": "ann@example.com"})
 
     with db.unit_of_work(campaign.id):
-        joining.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
+        enrollment.create(organization_id=campaign.id, body=wanted, is_test=False, now=clock.now())
         answer = begun(lambda: import_people(campaign, person_row("ann"), person_row("ben")))
 
     assert (answer().status_code, answer().json["reasons"]) == (200, {"already_exists": 1})

@@ -62,7 +62,7 @@ def test_equal_rows_of_a_file_name_its_lines(campaign):
     seen = campaign.post(PREVIEW, body).json
     came = campaign.post(URL, body).json
 
-    assert seen["rows"][1]["warnings"][0]["message"].startswith("It says the same as row 2.")
+    assert seen["rows"][1]["warnings"][0]["message"].startswith("It is equal to row 2.")
     assert [(one["index"], one["line"], one["value"]) for one in came["warnings"]] == [(1, 4, "2")]
 
 

@@ -35,7 +35,7 @@ def test_a_preview_says_of_each_line_what_would_become_of_it(campaign):
         (3, 6, "wrong", "affiliate_not_found"),
         (4, 7, "known", "duplicate_in_batch"),
     ]
-    assert answer.json["rows"][2]["message"] == "Its currency is none of those that are supported."
+    assert answer.json["rows"][2]["message"] == "Its currency is not supported."
     assert (answer.json["wouldImport"], answer.json["wouldSkip"], answer.json["wouldError"]) == (1, 3, 1)
     assert answer.json["understood"] == {
         "separator": ",",

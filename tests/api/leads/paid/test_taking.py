@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from pipelines.leads import paid
+from pipelines.leads import paid_leads as paid
 from tests.support.api.racing import at_once
 from tests.support.rows import paid_leads
 from tests.support.rows.paid_leads import campaign, rows, send

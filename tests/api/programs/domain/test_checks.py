@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from adapters import name_servers
-from pipelines.host_proofs import holding
+from pipelines.host_proofs import checks
 from tests.api.programs.domain.conftest import Campaign, lead_here, write
 from tests.support.outside.brand_dns import TARGET, answering
 from tests.support.rows.visiting import limited
@@ -159,7 +159,7 @@ def test_a_look_asks_for_nothing_inside_a_transaction(campaign, dns, monkeypatch
         seen.append(db.in_transaction())
         return read(wanted, longest_s=longest_s)
 
-    monkeypatch.setattr(holding.name_servers, "read", watched)
+    monkeypatch.setattr(checks.name_servers, "read", watched)
     campaign.check()
 
     assert seen == [False]

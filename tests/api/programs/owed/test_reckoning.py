@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from models.conversions import reviews
-from pipelines import reckoning
+from pipelines import owed_days
 from tests.support import owing
 from tests.support.api.racing import at_once, begun
 from tests.support.draining import drain
@@ -107,7 +107,7 @@ def test_nothing_is_folded_between_the_look_at_a_day_and_its_record(brand, ben):
     conversion_id = conversion(brand, ben)
     owing.fold(brand)
     with db.unit_of_work(brand.id):
-        reckoning.reckon(brand.id)
+        owed_days.compute(brand.id)
         at_once(
             lambda: brand.rows("update conversion set reversed_cents = 400 where id = %s returning 1", conversion_id)
         )
@@ -174,7 +174,7 @@ def test_damage_is_named_by_the_check_and_mended_by_the_recount(brand, ben):
 
 
 def _reckon_and_fail(brand):
-    reckoning.reckon(brand.id)
+    owed_days.compute(brand.id)
     assert db.db.run("select cents::int from owed_day") == [(1_000,)]
     raise ZeroDivisionError
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from domain.payouts.plan import Blocked
+from domain.payouts.plan import BlockReason
 from models import db
 from pages.brand.payouts import run_preview
 from tests.support.api.racing import at_once
@@ -72,7 +72,7 @@ def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
 
 
 def test_every_blocked_reason_has_words_and_a_remedy():
-    assert set(run_preview.REASONS) == set(run_preview.REMEDIES) == {reason.value for reason in Blocked}
+    assert set(run_preview.REASONS) == set(run_preview.REMEDIES) == {reason.value for reason in BlockReason}
 
 
 def test_run_with_a_netted_debt_larger_in_another_currency_is_confirmed(payroll, owner):

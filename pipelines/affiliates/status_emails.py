@@ -1,0 +1,62 @@
+"""Emails to affiliates about a brand's decision: approved, or application rejected."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import settings
+from models.affiliates.affiliates import Affiliate
+from models.organization import organizations
+from models.organization.organizations import Organization
+from models.programs import programs
+from pipelines import mail
+
+
+def notify_approved(*, organization_id: UUID, emails: Sequence[str], now: datetime) -> None:
+    """Stage the approval email to affiliates of an organization."""
+    brand = organizations.find(organization_id) if emails else None
+    if brand is not None:
+        stage_approved(brand, emails, now=now)
+
+
+def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime) -> None:
+    """Stage the approval email: it says where to sign in, and has no link that signs the affiliate in."""
+    name = _one_line(brand.name)
+    text = (
+        f"{name} has approved you as an affiliate.\n\nYour links and what you earn are here; sign in with this address:"
+        f"\n{settings.current().web.url}/sign-in\n"
+    )
+    for email in emails:
+        mail.send(
+            organization_id=brand.id,
+            to=email,
+            subject=f"{name} has approved you",
+            text=text,
+            kind="affiliate.approved",
+            at=now,
+        )
+
+
+def send_rejected(affiliate: Affiliate, *, now: datetime) -> None:
+    """Stage the email to a rejected applicant. It does not contain the brand's reason."""
+    brand = organizations.find(affiliate.organization_id)
+    program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
+    if brand is None or program is None:
+        return
+    name, campaign = _one_line(brand.name), _one_line(program.name)
+    text = (
+        f"{name} has looked at your application to its affiliate program {campaign} and has not accepted it.\n\n"
+        f"If you have questions about this decision, please contact {name} directly.\n"
+    )
+    mail.send(
+        organization_id=affiliate.organization_id,
+        to=affiliate.email,
+        subject=f"Your application to {name}",
+        text=text,
+        kind="affiliate.rejected",
+        at=now,
+    )
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())

@@ -1,0 +1,75 @@
+"""Tells imported affiliates where their campaign is run from now on.
+
+A thousand messages of some length are too much for one transaction, and the import holds off everybody who wants to
+join: a job writes to some of them and asks for the next.
+Source: core spec, "Affiliates" (import body: notifyAffiliates, notificationMessageHtml).
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import settings
+from adapters.mail import html, letters
+from domain import jobs
+from models.affiliates import bulk_actions
+from models.imports.imports import ImportJob
+from models.organization import organizations
+from models.programs import programs
+from pipelines import mail, work
+
+_BATCH = 25
+_FIRST = UUID(int=0)
+
+
+def enqueue(job: ImportJob, *, program_id: UUID, message: str) -> None:
+    """Stage the job that writes to those whom an import brings, with what the brand wrote (HTML, any) above ours."""
+    _enqueue_next(job.organization_id, program_id, job.id, brand_html=html.clean(message), after=_FIRST)
+
+
+def send_next(
+    *, organization_id: UUID, program_id: UUID, import_job_id: UUID, brand_html: str, after: UUID, now: datetime
+) -> None:
+    """Stage the messages to the next affiliates of an import, after one of them, and the job for those who follow.
+
+    Who was turned down, paused or banned, there or here, is not written to.
+    """
+    people = bulk_actions.list_imported(
+        organization_id=organization_id,
+        import_job_id=import_job_id,
+        statuses=("Approved", "Pending"),
+        after=after,
+        limit=_BATCH,
+    )
+    brand = organizations.find(organization_id)
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    assert brand is not None  # the import has looked up both
+    assert program is not None
+    service_text = (
+        f"{brand.name} moved the affiliate program {program.name} to a new home, and you with it. "
+        f"Sign in with this address: {settings.current().web.url}"
+    )
+    for affiliate in people:
+        mail.send(
+            organization_id=organization_id,
+            to=affiliate.email,
+            subject=" ".join(f"Your affiliate account at {brand.name}".split()),
+            text="\n\n".join(part for part in (html.to_text(brand_html), service_text) if part),
+            html=letters.fill("imported.html", said=brand_html, ours=service_text),
+            kind="affiliate.imported",
+            at=now,
+        )
+    if len(people) == _BATCH:
+        _enqueue_next(organization_id, program_id, import_job_id, brand_html=brand_html, after=people[-1].id)
+
+
+def _enqueue_next(
+    organization_id: UUID, program_id: UUID, import_job_id: UUID, *, brand_html: str, after: UUID
+) -> None:
+    work.enqueue(
+        jobs.IMPORT_NOTIFY,
+        organization_id=organization_id,
+        program_id=program_id,
+        import_job_id=import_job_id,
+        said=brand_html,
+        after=after,
+    )
