@@ -18,7 +18,7 @@ def test_a_picture_is_said_in_words_and_carries_no_style():
     assert not re.search(r"style|<script|on\w+=", str(picture))
 
 
-def test_nothing_but_zeros_is_drawn_too():
+def test_chart_of_zeros_is_drawn():
     assert "NaN" not in charts.draw_line([ChartPoint("a", 0, "0"), ChartPoint("b", 0, "0")], "Clicks")
 
 

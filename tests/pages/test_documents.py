@@ -18,7 +18,7 @@ def test_a_page_says_nothing_where_its_view_said_nothing():
         documents.render_page("notice.html", title="Gone")
 
 
-def test_what_a_page_shows_is_text():
+def test_values_of_a_page_are_escaped():
     answer = documents.render_notice("<b>", "\"'&", status=410)
 
     shown = answer.get_data(as_text=True)
@@ -42,7 +42,7 @@ def test_a_page_is_kept_by_nobody_and_stands_alone():
     }
 
 
-def test_what_a_page_allows_stands_in_its_policy():
+def test_allowed_sources_are_in_the_policy():
     policy = documents.page_headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
 
     assert policy.startswith("default-src 'none'; ")

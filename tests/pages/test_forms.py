@@ -11,7 +11,7 @@ def _refused(refusal, typed, names=None):
         return forms.form_from_refusal(ApiResult(400, refusal=refusal), names or {}), forms.idempotency_key()
 
 
-def test_what_was_typed_stays_and_each_error_is_at_its_field():
+def test_refused_form_keeps_its_values_with_each_error_at_its_field():
     refusal = ApiRefusal("", "Bad", {"amountCents": "Must be positive.", "currency": "Unknown."}, {})
     form, key = _refused(refusal, {"_key": "k1", "amount": "-1", "currency": "XXY"}, {"amountCents": "amount"})
 
@@ -22,7 +22,7 @@ def test_what_was_typed_stays_and_each_error_is_at_its_field():
     assert "_key" not in form.values
 
 
-def test_what_no_field_stands_for_is_said_of_the_whole():
+def test_error_without_a_field_is_the_alert_of_the_form():
     form, _ = _refused(ApiRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
     assert form.alert == "status: Unknown."
 

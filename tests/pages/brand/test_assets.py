@@ -55,7 +55,7 @@ def test_a_text_is_given_as_it_was_typed_once(owner, brand):
     assert "<script>\n" not in shown
 
 
-def test_what_is_wrong_comes_back_beside_its_field_with_what_was_typed(owner, brand):
+def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
     for content, file_name, said in (
         (b"", "", "Choose a file."),
         (b"<svg onload='alert(1)'/>", "banner.png", "The content must be an image"),

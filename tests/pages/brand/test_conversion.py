@@ -87,7 +87,7 @@ def test_a_share_names_its_recruiter_its_recruit_and_the_order(brand, people, dr
     assert ":override:" not in people("Viewer").open(_HERE).text
 
 
-def test_what_no_payment_made_says_where_it_comes_from(campaign, people):
+def test_conversion_without_a_payment_shows_its_source(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
     made = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
@@ -136,7 +136,7 @@ def test_a_manager_decides_with_a_reason(campaign, sold, people, action, status)
     assert (after["status"], after["reason"]) == (status, "Asked <them>")
 
 
-def test_what_was_invalidated_is_validated_again(campaign, sold, people):
+def test_invalidated_conversion_is_validated_again(campaign, sold, people):
     visitor = people()
     for action, status in (("invalidate", "Invalidated"), ("validate", "Pending")):
         assert visitor.send(f"{_HERE}/{sold}", {"_key": action, "action": action}).status_code == 303
@@ -150,7 +150,7 @@ def test_a_double_click_decides_once(campaign, sold, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'conversion.approved'") == [(1,)]
 
 
-def test_what_somebody_else_decided_meanwhile_is_said_and_the_reason_kept(campaign, sold, people):
+def test_decision_made_meanwhile_is_shown_and_the_reason_kept(campaign, sold, people):
     visitor = people()
     visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "deny"})
     answer = visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "approve", "reason": "late"})
@@ -162,7 +162,7 @@ def test_what_somebody_else_decided_meanwhile_is_said_and_the_reason_kept(campai
 
 
 @pytest.mark.parametrize("form", [{}, {"action": "pay"}, {"action": ""}])
-def test_a_form_that_decides_nothing_is_said(campaign, sold, people, form):
+def test_form_without_an_action_shows_an_error(campaign, sold, people, form):
     answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "reason": "kept"} | form)
 
     assert answer.status_code == 422
@@ -170,7 +170,7 @@ def test_a_form_that_decides_nothing_is_said(campaign, sold, people, form):
     assert _status(campaign, sold) == "Pending"
 
 
-def test_a_reason_that_is_too_long_is_said_at_its_field(campaign, sold, people):
+def test_too_long_reason_shows_an_error_at_its_field(campaign, sold, people):
     answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny", "reason": "x" * 1_001})
 
     assert answer.status_code == 400
@@ -185,7 +185,7 @@ def test_a_viewer_decides_nothing(campaign, sold, people):
     assert _status(campaign, sold) == "Pending"
 
 
-def test_what_is_decided_for_good_offers_nothing_more(campaign, people):
+def test_final_status_offers_no_decisions(campaign, people):
     made = conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
 
     shown = people().open(f"{_HERE}/{made}").text
@@ -194,7 +194,7 @@ def test_what_is_decided_for_good_offers_nothing_more(campaign, people):
 
 
 @pytest.mark.parametrize("unknown", ["x", "01890000-0000-7000-8000-000000000000"])
-def test_what_nobody_has_is_not_there(campaign, people, unknown):
+def test_unknown_conversion_returns_404(campaign, people, unknown):
     visitor = people()
     assert visitor.open(f"{_HERE}/{unknown}").status_code == 404
     assert visitor.send(f"{_HERE}/{unknown}", {"_key": "k", "action": "deny"}).status_code == 404

@@ -97,7 +97,7 @@ def test_the_filter_stands_in_the_form(campaign, made, people):
         ("affiliateId=x", "affiliateId"),
     ],
 )
-def test_a_filter_that_says_nothing_sensible_is_said_at_its_field(campaign, made, people, query, field):
+def test_invalid_filter_shows_an_error_at_its_field(campaign, made, people, query, field):
     visitor = people()
     answer = visitor.open(f"{_HERE}?{query}")
 
@@ -109,7 +109,7 @@ def test_a_filter_that_says_nothing_sensible_is_said_at_its_field(campaign, made
     assert (file.status_code, file.headers["Location"].partition("?")[0]) == (303, _HERE)
 
 
-def test_a_place_that_no_list_gave_out_is_said(campaign, made, people):
+def test_invalid_cursor_shows_an_error(campaign, made, people):
     answer = people().open(f"{_HERE}?cursor=x")
 
     assert answer.status_code == 400
@@ -139,7 +139,7 @@ def test_the_list_is_a_file_too(campaign, made, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'conversions.exported'") == [(1,)]
 
 
-def test_nothing_at_all_says_what_to_do(brand, people):
+def test_empty_list_shows_the_next_step(brand, people):
     shown = people().open(_HERE).text
 
     assert "No conversions yet" in shown

@@ -89,7 +89,7 @@ def test_an_amount_is_typed_as_people_write_it(shop, people):
         ({"expiresAt": "soon"}, "expiresAt"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field_and_nothing_is_made(shop, people, typed, field):
+def test_invalid_coupon_shows_an_error_at_its_field_and_is_not_created(shop, people, typed, field):
     form = _new(shop) | {"discountCurrency": "", "durationInMonths": "", "expiresAt": ""} | typed
     answer = people().send(f"{_HERE}/new", form)
 
@@ -135,7 +135,7 @@ def test_a_code_is_revoked(shop, people):
     assert "/revoke" not in shown
 
 
-def test_a_code_that_was_made_elsewhere_is_registered(brand, people):
+def test_external_code_is_registered(brand, people):
     brand.program()
     brand.affiliate("ben")
     visitor, form = people(), {"_key": "k", "programId": str(brand.programs[0]), "email": "ben@example.com"}
@@ -147,7 +147,7 @@ def test_a_code_that_was_made_elsewhere_is_registered(brand, people):
     assert re.search(r'id="code-code"[^>]*aria-invalid="true"', wrong.text)
 
 
-def test_what_can_change_is_changed(shop, people):
+def test_changeable_fields_of_a_coupon_are_changed(shop, people):
     family = coupon(shop)
     here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
     form = {"_key": "k", "name": "Partner", "selfMintMode": "AllAffiliates", "maxCodesPerAffiliate": "2"}
@@ -187,7 +187,7 @@ def test_the_list_says_what_is_missing(brand, people):
 
 
 @pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(shop, people, query):
+def test_invalid_filter_shows_an_error(shop, people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)

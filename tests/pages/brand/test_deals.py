@@ -65,7 +65,7 @@ def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
         ({"title1": "", "amount1": "", "due1": "", "title2": "", "amount2": ""}, "title1"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(work, people, typed, field):
+def test_invalid_value_shows_an_error_at_its_field(work, people, typed, field):
     answer = people().send(f"{_HERE}/new", _form(work, **typed))
 
     assert answer.status_code in (400, 422)
@@ -125,7 +125,7 @@ def test_a_submission_is_sent_back_and_disputed(work, people):
     assert work.statuses(deal_id) == ["Disputed"]
 
 
-def test_what_comes_out_of_turn_is_said(work, people):
+def test_act_in_the_wrong_state_shows_a_refusal(work, people):
     deal_id = work.draft(50_000)
     visitor = people()
     answer = visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"})
@@ -156,7 +156,7 @@ def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
 
 
 @pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(people, query):
+def test_invalid_filter_shows_an_error(people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)

@@ -70,7 +70,7 @@ def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
     assert campaign.rows("select status, payout_locked from conversion where currency = 'EUR'") == [("Pending", True)]
 
 
-def test_what_was_not_paid_becomes_payable_where_that_is_chosen(campaign, owner):
+def test_unpaid_sales_become_payable_if_chosen(campaign, owner):
     look = _choose(owner, campaign, _GOOD)
     assert "9.80 EUR + 20.00 USD" in look.text
 
@@ -133,7 +133,7 @@ def test_amounts_in_major_units_are_said_to_be_so(campaign, owner):
     assert "9.80 EUR" in look.text
 
 
-def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
+def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
     owner.send(NEW, _next(_choose(owner, campaign, _GOOD)))
 
     look = _choose(owner, campaign, _GOOD)
@@ -154,7 +154,7 @@ def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
         (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import takes at most 1000 rows"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_at_its_field(campaign, owner, text, said):
+def test_unreadable_file_shows_an_error_at_its_field(campaign, owner, text, said):
     answer = _choose(owner, campaign, text)
 
     assert answer.status_code in (400, 422)
@@ -231,7 +231,7 @@ def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-def test_what_is_in_use_is_not_undone_and_says_how_much(campaign, owner):
+def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
     made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
     address = f"/dashboard/imports/{made['jobId']}/undo"
     key = re.search(r'/undo"><input type="hidden" name="_key" value="([^"]*)"', owner.open(address).text)[1]
@@ -245,7 +245,7 @@ def test_what_is_in_use_is_not_undone_and_says_how_much(campaign, owner):
     assert "Undo import</button>" not in refused.text
 
 
-def test_who_may_not_import_sees_what_was_and_no_form(campaign, visitor, links):
+def test_member_without_permission_sees_imports_without_the_form(campaign, visitor, links):
     made = import_people(campaign, person_row("ann")).json
     visitor.open(links("owner", "--org", campaign.id, "--role", "Viewer", "--email", "vera@x.test"))
 

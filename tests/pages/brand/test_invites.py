@@ -41,7 +41,7 @@ def test_without_invites_it_says_what_to_do(people):
     assert 'method="post" action="/dashboard/invites"' not in shown
 
 
-def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program):
+def test_new_invite_shows_its_link_once(brand, people, program):
     visitor = people("Manager")
     form = {
         "do": "one",
@@ -83,7 +83,7 @@ def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program
     ],
     ids=str,
 )
-def test_what_is_wrong_with_one_stands_at_its_field(brand, people, program, wrong, field):
+def test_error_of_a_single_invite_is_shown_at_its_field(brand, people, program, wrong, field):
     form = {
         "do": "one",
         "programId": program,
@@ -129,7 +129,7 @@ def test_many_are_invited_and_clashes_of_slugs_are_told(brand, people, program):
         ("\n".join(f"a{number}@example.com" for number in range(51)), "1 to 50 recipients"),
     ],
 )
-def test_a_line_that_is_wrong_is_named_and_nobody_is_invited(brand, people, program, lines, said):
+def test_wrong_line_is_named_and_no_invite_is_sent(brand, people, program, lines, said):
     answer = people().send(_HERE, {"do": "many", "programId": program, "recipients": lines})
 
     assert answer.status_code == 400

@@ -80,7 +80,7 @@ def test_a_double_click_records_one(campaign, people):
         ({"occurredAt": "soon"}, "occurredAt"),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(campaign, people, typed, field):
+def test_error_is_shown_at_its_field_with_the_typed_values(campaign, people, typed, field):
     answer = people().send(_HERE, _form(campaign, note="My <note>", **typed))
 
     assert answer.status_code in (400, 422)
@@ -90,7 +90,7 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(campaign, pe
     assert _made(campaign) == []
 
 
-def test_somebody_who_cannot_earn_is_said_with_the_way_to_them(campaign, people):
+def test_ineligible_affiliate_shows_an_error_with_a_link(campaign, people):
     answer = people().send(_HERE, _form(campaign, affiliate="ben@example.com"))
 
     assert answer.status_code == 409
@@ -98,7 +98,7 @@ def test_somebody_who_cannot_earn_is_said_with_the_way_to_them(campaign, people)
     assert "Open the affiliate" in answer.text
 
 
-def test_a_sale_that_credited_nobody_is_made_good(campaign, people):
+def test_uncredited_sale_is_credited_by_hand(campaign, people):
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((dropped,),) = campaign.rows("select id from uncredited_conversion")
     campaign.rows("update affiliate set status = 'Approved' where full_name = 'Ben' returning 1")

@@ -105,7 +105,7 @@ def test_people_see_the_pictures_on_every_plan(app, flask):
         ], page  # fmt: skip
 
 
-def test_who_earned_the_most_stands_with_the_first_sale(brand, people):
+def test_best_affiliate_is_shown_after_the_first_sale(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     path = f"/dashboard/programs/{brand.programs[0]}"
     owner = people()

@@ -50,7 +50,7 @@ def test_a_replay_is_one_click_of_the_opened_letter(operator, brand):
     assert operator.send(f"/console/dead/{letter}/replay", {"_key": "b"}).status_code == 404
 
 
-def test_a_discard_without_a_reason_is_a_422_that_stands_still(operator, brand):
+def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
     letter = buried(brand)
     answer = operator.send(f"/console/dead/{letter}/discard", {"why": "", "_key": "a"})
 
@@ -110,7 +110,7 @@ def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
     assert _dead() == [theirs]
 
 
-def test_a_count_that_changed_replays_nothing_and_says_the_new_one(operator, brand):
+def test_changed_count_replays_nothing_and_shows_the_new_one(operator, brand):
     buried(brand)
     answer = operator.send("/console/dead/replay", {"count": "2", "why": "typed", "_key": "a"})
 

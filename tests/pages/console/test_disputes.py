@@ -69,7 +69,7 @@ _CANNOT = (
 )
 
 
-def test_what_cannot_be_stands_at_its_field_with_what_was_typed(operator, dealing, disputed):
+def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, disputed):
     for number, (form, field) in enumerate(_CANNOT):
         answer = _settle(operator, disputed, f"k{number}", **form)
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_stands_at_its_field_with_what_was_typed(operator, dealin
     assert dealing.statuses(disputed) == ["Funded", "Disputed"]
 
 
-def test_what_is_settled_already_says_so(operator, disputed):
+def test_settled_dispute_shows_that_it_is_settled(operator, disputed):
     _settle(operator, disputed, "a", amount="1", why="w", confirmed="100")
     again = _settle(operator, disputed, "b", amount="2", why="w", confirmed="200")
 
@@ -104,7 +104,7 @@ def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, 
     assert dealing.statuses(disputed) == ["Funded", "Disputed"]
 
 
-def test_a_refund_that_was_refused_is_asked_for_again(operator, dealing, disputed):
+def test_refused_refund_is_retried(operator, dealing, disputed):
     address = f"/console/disputes/{disputed}/milestones/2/refund"
     assert "Nothing to ask for" in operator.open(address).text
     dealing.brand.set(sandboxRail="fail")

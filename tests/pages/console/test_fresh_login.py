@@ -43,7 +43,7 @@ def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
     assert payroll.payouts("status") == [("Failed",)]
 
 
-def test_what_became_of_a_payout_comes_back(nora, links, app):
+def test_typed_settlement_is_restored_after_a_fresh_login(nora, links, app):
     payroll = Payroll.owing(app)
     address = f"/console/payouts/{payroll.stuck()}/settle"
     led, shown = _back(nora, links, nora.send(address, {"end": "paidAs", "said": "tr_77", "_key": "a"}))
@@ -54,7 +54,7 @@ def test_what_became_of_a_payout_comes_back(nora, links, app):
     assert payroll.payouts("status") == [("Processing",)]
 
 
-def test_who_logs_in_again_is_told_their_own_way_alone(nora, brand):
+def test_fresh_login_shows_only_the_operators_own_way(nora, brand):
     led = nora.send(f"/console/tenants/{brand.id}", {"setting": "plan", "value": "Pro", "why": "w", "_key": "a"})
     shown = nora.open(led.headers["Location"]).text
 

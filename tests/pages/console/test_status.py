@@ -73,7 +73,7 @@ def test_an_unknown_queue_is_a_404_page(operator, path):
     assert operator.send(path, {"why": "w"}).status_code == 404
 
 
-def test_what_waits_is_named_and_leads_there(operator, brand, words):
+def test_attention_item_is_named_and_linked(operator, brand, words):
     assert "dead letter" not in words(operator.open("/console")).partition("Queues")[0].partition("Waiting")[2]
     buried(brand)
     shown = operator.open("/console")

@@ -64,7 +64,7 @@ def test_the_second_step_is_finished_changed_and_then_only_read(rita):
     assert done == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
 
 
-def test_nobody_elses_application_is_there(rita):
+def test_other_affiliates_application_returns_404(rita):
     brand = rita.payroll.brand
     brand.program(application_form=two_steps())
     apply(brand, email=f"eve-{rita.email}", answers={"team": "Tea"})

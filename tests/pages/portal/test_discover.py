@@ -44,7 +44,7 @@ def test_one_finds_a_program_and_applies_and_it_goes_when_the_plan_does(rita, sh
     assert "Tea &lt;b&gt;" in rita.see("/portal/discover?currency=TOP")
 
 
-def test_a_filter_that_is_none_is_said(rita):
+def test_invalid_filter_shows_an_error(rita):
     for query in ("currency=EURO", "category=x", "cursor=x"):
         answer = rita.visitor.open(f"/portal/discover?{query}")
         assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), query

@@ -134,7 +134,7 @@ def test_where_one_is_paid_is_said_changed_and_taken_back(rita):
     assert "You have not said it." in rita.see(here)
 
 
-def test_what_is_no_account_comes_back_with_its_error_and_what_was_typed(rita):
+def test_invalid_account_shows_an_error_with_the_typed_values(rita):
     answer = rita.send("/portal/payout-account", method="Wallet", walletEmail="rita at home")
 
     assert answer.status_code == 422

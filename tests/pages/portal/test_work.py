@@ -32,7 +32,7 @@ def test_home_has_the_link_to_share_of_each_program(rita):
     assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
 
 
-def test_what_was_earned_each_day_is_a_picture_of_each_currency(rita):
+def test_daily_earnings_have_a_chart_for_each_currency(rita):
     assert 'aria-label="Earned in' not in rita.see("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
         conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
@@ -46,7 +46,7 @@ def test_what_was_earned_each_day_is_a_picture_of_each_currency(rita):
         assert [day for day in days if day[1] != f"0.00 {currency}"] == [(ago(days=1).date().isoformat(), amount)]
 
 
-def test_who_is_nowhere_is_told_what_to_do(app, flask):
+def test_affiliate_without_programs_sees_the_next_step(app, flask):
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "affiliate", "--email", f"{uuid4().hex}@example.com")["url"])
 
@@ -132,7 +132,7 @@ def test_codes_are_shown_and_ended(rita):
     assert '<span class="chip off">Revoked</span>' in rita.see("/portal/coupons")
 
 
-def test_nothing_to_mint_from_is_said(rita):
+def test_affiliate_without_mintable_coupons_sees_that(rita):
     assert "from which you may mint codes yourself" in rita.see("/portal/coupons")
     answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
@@ -166,7 +166,7 @@ def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
     assert work.statuses(deal_id) == ["Submitted"]
 
 
-def test_what_was_handed_in_is_disputed_by_its_affiliate(app, flask):
+def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
     work = Dealing.create(app)
     deal_id = work.funded()
     visitor = Visitor(app)

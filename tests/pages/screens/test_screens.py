@@ -29,7 +29,7 @@ def people(app, links):
 
 
 @pytest.mark.parametrize("home", _HOMES)
-def test_nobody_is_led_to_sign_in_and_back(visitor, home):
+def test_visitor_is_redirected_to_sign_in_and_back(visitor, home):
     answer = visitor.open(f"{home}/any?a=b")
 
     assert answer.status_code == 303
@@ -103,7 +103,7 @@ def test_a_brand_sees_its_own_overview(app, brand, rival, flask, drain):
     assert "Create your first program" not in shown
 
 
-def test_what_waits_is_what_the_api_says(app, brand, links):
+def test_waiting_work_matches_the_api(app, brand, links):
     brand.program()
     brand.affiliate("paused", status="Paused")
     brand.affiliate("new", status="Pending", approved_at=None)
@@ -117,7 +117,7 @@ def test_what_waits_is_what_the_api_says(app, brand, links):
     assert "1,234.50 USD" in shown
 
 
-def test_a_fault_of_ours_is_a_page_that_names_the_request(people, monkeypatch):
+def test_internal_error_is_a_page_with_the_request_id(people, monkeypatch):
     from pages.console import status
 
     monkeypatch.setattr(status.api_client, "require", lambda view: 1 / 0)

@@ -35,7 +35,7 @@ def _buttons(shown):
     return re.findall(r"<button class=\"button slim[^>]*>((?:Approve|Reject) [^<]+)<", plain)
 
 
-def test_who_waits_is_listed_newest_first_with_what_they_say(campaign, people):
+def test_applications_are_listed_newest_first_with_their_answers(campaign, people):
     shown = people().open(_HERE).text
 
     assert '<table aria-label="Applications" role="table">' in shown
@@ -45,7 +45,7 @@ def test_who_waits_is_listed_newest_first_with_what_they_say(campaign, people):
     assert "Spring" in shown
 
 
-def test_who_is_approved_is_gone_and_in(campaign, people):
+def test_approved_applicant_leaves_the_list_and_is_an_affiliate(campaign, people):
     visitor, ada, ben = people("Manager"), _id(campaign, "Ada Ek"), _id(campaign, "Ben Osei")
     answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1", "at": ben})
     shown = visitor.open(answer.headers["Location"]).text
@@ -57,7 +57,7 @@ def test_who_is_approved_is_gone_and_in(campaign, people):
     assert re.search(rf'<a href="/dashboard/affiliates/{ben}" autofocus>', shown)
 
 
-def test_who_is_rejected_is_gone_with_the_reason(campaign, people):
+def test_rejected_applicant_leaves_the_list_with_the_reason(campaign, people):
     visitor, ben = people(), _id(campaign, "Ben Osei")
     answer = visitor.send(f"{_HERE}/{ben}/reject", {"_key": "k1", "reason": "No site of his own"})
     shown = visitor.open(answer.headers["Location"]).text
@@ -103,7 +103,7 @@ def test_when_nobody_is_ticked_it_says_so(campaign, people):
     assert _names(answer.text) == ["Ada Ek", "Ben Osei", "Cleo"]
 
 
-def test_somebody_whom_another_one_paused_meanwhile_is_said_and_not_changed(campaign, people):
+def test_applicant_paused_meanwhile_is_reported_and_unchanged(campaign, people):
     visitor, ada = people(), _id(campaign, "Ada Ek")
     campaign.person("Owner").call("PATCH", f"/api/v1/affiliates/{ada}", {"status": "Paused"})
     answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1"})
@@ -114,7 +114,7 @@ def test_somebody_whom_another_one_paused_meanwhile_is_said_and_not_changed(camp
     assert f'<form class="filters" method="get" action="{_HERE}"' in answer.text or "filters" not in answer.text
 
 
-def test_a_reason_that_is_too_long_is_said(campaign, people):
+def test_too_long_reason_shows_an_error(campaign, people):
     answer = people().send(f"{_HERE}/{_id(campaign, 'Cleo')}/reject", {"_key": "k1", "reason": "x" * 1_001})
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
@@ -122,7 +122,7 @@ def test_a_reason_that_is_too_long_is_said(campaign, people):
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
-def test_nobody_of_another_brand_and_nobody_unknown_is_decided(campaign, people, rival, verb):
+def test_decision_about_another_brands_or_unknown_applicant_is_refused(campaign, people, rival, verb):
     rival.program()
     theirs = rival.affiliate("eva", status="Pending", approved_at=None)
     visitor = people()
@@ -141,7 +141,7 @@ def test_a_viewer_reads_and_decides_nothing(campaign, people):
     assert visitor.send(f"{_HERE}/{_id(campaign, 'Cleo')}/approve", {"_key": "k"}).status_code == 403
 
 
-def test_what_is_empty_says_why_and_what_to_do(brand, people):
+def test_empty_list_shows_the_reason_and_the_next_step(brand, people):
     visitor = people()
     assert "Nobody waits" in visitor.open(_HERE).text
 

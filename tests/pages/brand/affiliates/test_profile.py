@@ -62,7 +62,7 @@ def test_name_tags_and_notes_are_changed(brand, people, ben):
     assert "Saved." in visitor.open(answer.headers["Location"]).text
 
 
-def test_a_form_that_is_wrong_comes_back_as_it_was_typed(brand, people, ben):
+def test_refused_form_keeps_the_typed_values(brand, people, ben):
     form = {"_key": "k", "fullName": "Ada", "tags": "x" * 51, "notes": "Taller"}
     answer = people().send(f"{ben}/about", form)
 
@@ -91,7 +91,7 @@ def test_the_rate_is_changed(brand, people, ben, typed, held):
 
 
 @pytest.mark.parametrize("value", ["", "much", "101", "-1", "1e9", "NaN", "1.1234567", "1" * 400])
-def test_a_rate_that_cannot_be_is_said_at_its_field(brand, people, ben, value):
+def test_invalid_rate_shows_an_error_at_its_field(brand, people, ben, value):
     answer = people().send(f"{ben}/rate", {"_key": "k", "type": "Percentage", "value": value})
 
     assert answer.status_code == 400
@@ -160,7 +160,7 @@ def test_a_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben
         ({"amount": "5", "currency": ""}, "currency"),
     ],
 )
-def test_a_bonus_that_cannot_be_is_said_at_its_field(brand, people, ben, form, field):
+def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, field):
     answer = people().send(f"{ben}/bonus", {"_key": "k", **form})
 
     assert answer.status_code in (400, 422)
@@ -179,7 +179,7 @@ def test_the_tax_form_is_read_only_when_somebody_asks_for_it(brand, people, ben)
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
-def test_who_may_not_read_tax_forms_is_told_so(people, ben, role):
+def test_tax_form_without_permission_shows_a_refusal(people, ben, role):
     visitor = people(role)
 
     assert f'href="{ben}/tax-form"' not in visitor.open(ben).text

@@ -63,7 +63,7 @@ def test_a_question_is_asked_and_answered_without_scripts(brand, people, model):
     assert address in visitor.open(_HERE).text.replace("&amp;", "&")
 
 
-def test_what_is_proposed_is_confirmed_by_a_button_once(brand, people, model):
+def test_proposed_act_is_confirmed_once_by_its_button(brand, people, model):
     brand.program()
     ada = str(brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada <b>Ek</b>"))
     model.script(says("Shall I?", ("approve_affiliate", {"affiliateId": ada})), says("Done."))
@@ -89,7 +89,7 @@ def test_what_is_proposed_is_confirmed_by_a_button_once(brand, people, model):
     assert visitor.open(address).status_code == 404
 
 
-def test_what_is_declined_is_not_done_and_amounts_are_money(brand, people, model):
+def test_declined_act_is_not_run_and_amounts_are_shown_as_money(brand, people, model):
     brand.program()
     ben = str(brand.affiliate("ben"))
     sale = {"affiliateId": ben, "programId": str(brand.programs[-1]), "amountCents": 123456, "currency": "EUR"}
@@ -147,7 +147,7 @@ def test_an_endpoint_without_an_answer_is_said_in_words(people, model, answer, w
     assert "Here I am." in visitor.open(address).text
 
 
-def test_a_question_that_is_none_comes_back_as_it_was_typed(people, model):
+def test_invalid_question_keeps_the_typed_text(people, model):
     model.script(says("Hello."))
     visitor = people()
     for typed in ("", " ", "x" * 10_000):
@@ -165,7 +165,7 @@ def test_a_question_that_is_none_comes_back_as_it_was_typed(people, model):
             assert visitor.send(_HERE, {"conversation": wanted, "do": word, "text": "x"}).status_code == 404
 
 
-def test_what_was_not_confirmed_in_time_says_so(brand, people, monkeypatch):
+def test_expired_act_shows_that_it_expired(brand, people, monkeypatch):
     brand.program()
     visitor = people()
     address = _asked(visitor)

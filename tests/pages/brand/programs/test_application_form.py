@@ -54,7 +54,7 @@ def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, peop
     assert _kept(brand) is None
 
 
-def test_what_is_wrong_stands_at_its_row_with_what_was_typed(brand, people, program):
+def test_error_is_shown_at_its_row_with_the_typed_values(brand, people, program):
     owner = people()
     cases = {
         "label-1": {"label": " ", "key": "other"},
@@ -101,7 +101,7 @@ def test_questions_that_are_alike_get_keys_of_their_own(brand, people, program):
     assert all(re.fullmatch("[a-z][a-zA-Z0-9_]{0,39}", key) for key in keys)
 
 
-def test_who_may_not_change_it_reads_it(brand, people, program):
+def test_member_without_permission_reads_the_form(brand, people, program):
     brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(two_steps()))
     viewer = people("Viewer")
 

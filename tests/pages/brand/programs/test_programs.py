@@ -140,7 +140,7 @@ def test_a_new_program_is_made_once_and_leads_to_it(brand, people):
     ],
     ids=lambda wrong: str(wrong)[:40],
 )
-def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(brand, people, wrong, field):
+def test_error_is_shown_at_its_field_with_the_typed_values(brand, people, wrong, field):
     answer = people().send(f"{_HERE}/new", {**_NEW, **wrong})
 
     assert answer.status_code == 400
@@ -152,7 +152,7 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(brand, peo
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_a_slug_that_is_taken_is_told_at_its_field(brand, people):
+def test_taken_slug_shows_an_error_at_its_field(brand, people):
     brand.program(slug="spring-sale")
     answer = people().send(f"{_HERE}/new", _NEW)
 
@@ -168,7 +168,7 @@ def test_a_viewer_makes_none(brand, people):
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+def test_unknown_or_other_brands_program_returns_404(rival, people):
     visitor = people()
 
     for program in (uuid4(), rival.program(), "x"):

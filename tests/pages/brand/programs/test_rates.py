@@ -50,7 +50,7 @@ def test_a_group_is_made_changed_and_deleted(brand, people, here):
     ("wrong", "field"),
     [({"name": ""}, "name"), ({"name": "Gold"}, "name"), ({"commissionValue": "x"}, "commissionValue")],
 )
-def test_a_group_that_cannot_be_comes_back(brand, people, here, wrong, field):
+def test_invalid_group_keeps_the_typed_values(brand, people, here, wrong, field):
     _group(brand)
     sent = {"name": "Silver", "commissionType": "Percentage", "commissionValue": "25"} | wrong
     answer = people().send(f"{here}/groups", sent)
@@ -89,7 +89,7 @@ def test_tiers_are_set_as_a_whole_and_taken_away_by_emptying_their_rows(brand, p
     assert _tiers(brand) == []
 
 
-def test_a_tier_that_is_wrong_comes_back_at_its_row(brand, people, here):
+def test_invalid_tier_shows_an_error_at_its_row(brand, people, here):
     sent = {"from-0": "10", "type-0": "Percentage", "value-0": "20", "from-3": "20", "type-3": "Percentage"}
 
     answer = people().send(f"{here}/tiers", {**sent, "value-3": "400"})

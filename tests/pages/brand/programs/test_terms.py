@@ -29,7 +29,7 @@ def _program(brand):
     return shown
 
 
-def test_a_form_that_is_sent_as_it_was_changes_nothing(brand, people, here):
+def test_unchanged_form_changes_nothing(brand, people, here):
     before = _program(brand)
     visitor = people("Manager")
     answer = visitor.send(f"{here}/change", _form(visitor.open(f"{here}/change").text))
@@ -39,7 +39,7 @@ def test_a_form_that_is_sent_as_it_was_changes_nothing(brand, people, here):
     assert brand.rows("select count(*) from audit_entry where action = 'program.updated'") == [(0,)]
 
 
-def test_what_is_typed_anew_is_changed_and_nothing_else(brand, people, here):
+def test_only_typed_values_are_changed(brand, people, here):
     before = _program(brand)
     visitor = people("Manager")
     form = _form(visitor.open(f"{here}/change").text)
@@ -83,7 +83,7 @@ def test_what_is_typed_anew_is_changed_and_nothing_else(brand, people, here):
         ("minPayoutCents", "9" * 25),
     ],
 )
-def test_what_is_wrong_stands_at_its_field(brand, people, here, name, text):
+def test_error_is_shown_at_its_field(brand, people, here, name, text):
     before = _program(brand)
     visitor = people()
     answer = visitor.send(f"{here}/change", _form(visitor.open(f"{here}/change").text) | {name: text, "isActive": ""})
@@ -119,7 +119,7 @@ def test_an_owner_archives_a_program_after_being_asked(brand, people, here):
     assert visitor.open(f"{here}/archive").text.count("<form") == visitor.open(here).text.count("<form")
 
 
-def test_what_is_archived_cannot_be_changed(brand, people, here):
+def test_archived_program_cannot_be_changed(brand, people, here):
     visitor = people()
     form = _form(visitor.open(f"{here}/change").text)
     brand.rows("update program set archived_at = %s returning id", datetime.now(UTC))
@@ -131,7 +131,7 @@ def test_what_is_archived_cannot_be_changed(brand, people, here):
 
 
 @pytest.mark.parametrize(("role", "page"), [("Viewer", "change"), ("Viewer", "archive"), ("Manager", "archive")])
-def test_who_may_not_is_told_so(brand, people, here, role, page):
+def test_member_without_permission_gets_a_403(brand, people, here, role, page):
     visitor = people(role)
 
     assert visitor.open(f"{here}/{page}").status_code == 403
@@ -153,7 +153,7 @@ def test_recruiting_is_switched_on_with_what_it_pays(brand, people, here):
 
 
 @pytest.mark.parametrize("percent", ["", "much", "-1", "101"])
-def test_a_percentage_that_is_none_comes_back(people, here, percent):
+def test_invalid_percentage_keeps_the_typed_text(people, here, percent):
     answer = people("Owner").send(f"{here}/recruiting", {"enabled": "on", "percent": percent})
 
     assert answer.status_code == 400

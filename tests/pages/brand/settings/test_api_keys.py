@@ -38,7 +38,7 @@ def test_sent_twice_it_is_one_key(admin, brand):
     assert brand.rows("select count(*) from api_key where name = 'Twice'") == [(1,)]
 
 
-def test_what_is_wrong_stands_next_to_its_field_with_what_was_typed(admin):
+def test_error_is_shown_at_its_field_with_the_typed_values(admin):
     answer = admin.send(_HERE, {"name": "x" * 101, "scope": "read_write"})
 
     assert answer.status_code == 400
@@ -94,7 +94,7 @@ def test_others_see_nothing_of_it(people, role):
     assert f'href="{_HERE}"' not in visitor.open("/dashboard").text
 
 
-def test_a_key_that_is_not_there_is_nobodys(admin, rival):
+def test_unknown_key_returns_404(admin, rival):
     (theirs,) = rival.rows("select id from api_key limit 1")[0]
 
     for key_id in (theirs, "x", "01890000-0000-7000-8000-000000000000"):

@@ -28,7 +28,7 @@ def test_an_entry_says_who_changed_what_from_what_to_what(owner):
     assert "<code>program.created</code>" in shown
 
 
-def test_what_an_agent_did_for_somebody_is_told_from_what_they_did(owner, brand):
+def test_acts_of_an_agent_are_distinguished_from_the_members_own(owner, brand):
     enter(brand, actor_type="oauth", via="mcp", client="helper <b>")
     enter(brand, via="mcp")
     shown = owner.open(_HERE).text
@@ -52,7 +52,7 @@ def test_the_filter_stands_in_the_address(owner, brand):
 @pytest.mark.parametrize(
     "wrong", ["since=yesterday", "actorUserId=x", "action=" + "x" * 201, "cursor=-1", "cursor=x%00"]
 )
-def test_a_filter_that_says_nothing_sensible_is_mended_on_the_page(owner, wrong):
+def test_invalid_filter_redirects_the_file_to_the_page(owner, wrong):
     answer = owner.open(f"{_HERE}?{wrong}")
 
     assert answer.status_code == (200 if "cursor" in wrong else 400)

@@ -41,7 +41,7 @@ def test_the_profile_is_changed_and_shown(owner, brand):
     assert brand.rows("select name from organization where id = %s", brand.id) == [("Acme <b>",)]
 
 
-def test_what_is_wrong_stands_next_to_its_field(owner):
+def test_error_is_shown_at_its_field(owner):
     answer = owner.send(f"{_HERE}/profile", _PROFILE | {"timezone": "Mars/Olympus", "description": "kept"})
 
     assert answer.status_code == 400

@@ -39,7 +39,7 @@ def test_every_stranger_gets_a_key_of_their_own_in_the_same_page(shop):
         ("organization", "primary_brand_color = '#123456'", "/123456.css"),
     ],
 )
-def test_what_is_changed_is_seen_at_the_next_look_and_so_is_what_is_changed_back(shop, table, change, said):
+def test_change_and_its_undoing_are_visible_at_the_next_request(shop, table, change, said):
     column = change.partition(" ")[0]
     ((before,),) = shop.brand.rows(f"select {column} from {table}")
     first = shop.open().text
@@ -52,14 +52,14 @@ def test_what_is_changed_is_seen_at_the_next_look_and_so_is_what_is_changed_back
     assert (said in last) == (said in first)
 
 
-def test_a_campaign_that_ended_has_no_page_though_it_was_written(shop):
+def test_ended_campaign_has_no_page_although_it_is_cached(shop):
     assert shop.open().status_code == 200
     shop.brand.rows("update program set archived_at = now() returning 1")
 
     assert shop.open().status_code == 404
 
 
-def test_who_was_sent_by_somebody_gets_another_page_and_the_next_one_does_not(shop):
+def test_recruiter_is_only_on_the_page_of_their_visitor(shop):
     plain = shop.open().text
     sent = shop.open(f"{shop.path}?recruited_by=ben").text
 
@@ -67,7 +67,7 @@ def test_who_was_sent_by_somebody_gets_another_page_and_the_next_one_does_not(sh
     assert "recruited_by" not in plain + shop.open().text
 
 
-def test_no_more_is_kept_than_may_be_and_what_was_asked_for_last_stays():
+def test_full_cache_evicts_the_least_recently_requested_page():
     pages, written = PageCache(max_bytes=25), []
 
     def ask(name):

@@ -127,13 +127,13 @@ def test_a_forged_one_is_none(kim, links, forged):
 
 
 @pytest.mark.parametrize("page", ["", "//evil.test", "https://evil.test/dashboard", "/r/x", "/dashboard/..//evil.test"])
-def test_a_page_that_is_not_ours_is_where_the_form_was_sent(kim, page):
+def test_foreign_page_is_replaced_by_the_address_of_the_form(kim, page):
     _age()
 
     assert kim.send(_PAGE, {"_page": page}).headers["Location"] == "/sign-in?next=%2Fdashboard%2Ftest-of-kept"
 
 
-def test_what_no_cookie_holds_is_not_kept_and_the_page_still_is_found(kim):
+def test_too_long_form_is_not_stored_and_its_page_is_still_found(kim):
     _age()
     answer = kim.send(_PAGE, {"long": secrets.token_hex(4_000)})
 

@@ -21,7 +21,7 @@ def page(brand):
     return f"/dashboard/affiliates/{brand.affiliate('ben', full_name='Ben <1>')}/embed"
 
 
-def test_a_token_is_made_and_shown_with_a_snippet_that_can_be_copied(manager, brand, page):
+def test_new_token_is_shown_with_a_snippet_to_copy(manager, brand, page):
     assert "Show the snippet" in manager.open(page).text
 
     answer = manager.send(page, _FORM)
@@ -63,7 +63,7 @@ def test_tokens_are_listed_and_ended(manager, brand, page):
         ("expiresInHours", "soon", "Not a valid integer"),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_with_what_was_typed(manager, page, field, typed, said):
+def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, said):
     answer = manager.send(page, _FORM | {field: typed})
 
     assert answer.status_code == 400
@@ -72,7 +72,7 @@ def test_what_is_wrong_stands_at_its_field_with_what_was_typed(manager, page, fi
     assert typed in answer.text
 
 
-def test_who_is_paused_gets_no_form(manager, brand, page):
+def test_paused_affiliate_has_no_token_form(manager, brand, page):
     brand.rows("update affiliate set status = 'Paused' where organization_id = %s returning id", brand.id)
 
     assert "Show the snippet" not in manager.open(page).text

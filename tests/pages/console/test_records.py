@@ -69,7 +69,7 @@ def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
         {"setting": "fraudScore", "value": "7", "why": " "},
     ],
 )
-def test_a_setting_that_is_refused_comes_back_as_it_was_typed(operator, brand, form):
+def test_refused_setting_keeps_the_typed_value(operator, brand, form):
     answer = operator.send(f"/console/tenants/{brand.id}", form | {"_key": "a"})
 
     assert answer.status_code == 422

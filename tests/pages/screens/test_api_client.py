@@ -30,7 +30,7 @@ def signed_in(app, links):
     return enter
 
 
-def test_what_is_done_is_done_as_the_person_under_the_requests_id(signed_in, brand):
+def test_call_runs_as_the_person_with_the_requests_id(signed_in, brand):
     with signed_in(create_program):
         answer = api_client.call(create_program, body=_PROGRAM)
 
@@ -59,7 +59,7 @@ def test_a_refusal_names_its_fields(signed_in):
     assert refused.refusal.message
 
 
-def test_what_the_api_refuses_a_role_the_page_is_refused_and_does_not_offer(signed_in, brand):
+def test_operation_refused_to_a_role_is_refused_and_not_offered(signed_in, brand):
     with signed_in(create_program, list_programs, role="Viewer"):
         answer = api_client.call(create_program, body=_PROGRAM)
 
@@ -94,7 +94,7 @@ def test_the_outer_request_is_as_it_was(signed_in):
         assert "caller" not in g
 
 
-def test_a_screen_calls_nothing_that_it_does_not_name(signed_in):
+def test_undeclared_operation_cannot_be_called(signed_in):
     with signed_in(list_programs), pytest.raises(RuntimeError, match="create_program"):
         api_client.call(create_program, body=_PROGRAM)
 
