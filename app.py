@@ -31,7 +31,7 @@ def create_app() -> Application:
             import pages  # here, because commands need not wait for what it imports
             from api import web
 
-            web.mount(app, beside=pages.BLUEPRINTS)
+            web.mount(app, extra_blueprints=pages.BLUEPRINTS)
         else:
             db.database_clock.read_first = db.read_clock  # a command may need the time before it runs a statement
     except settings.BadSetting as error:

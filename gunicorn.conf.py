@@ -17,7 +17,7 @@ _host = f"[{_web.bind}]" if ":" in _web.bind else _web.bind
 bind = _web.bind if _web.bind.startswith("unix:") else f"{_host}:{_web.port}"
 # Reads a request completely before it gets a thread (decision 14). Routes mostly wait for PostgreSQL, so threads share
 # a process; processes share the cores.
-worker_class = "api.server.worker.Front"
+worker_class = "api.server.worker.EventLoopWorker"
 workers = _web.processes
 threads = _web.threads
 # The application opens no connection until its first request, so one copy is forked into every worker.

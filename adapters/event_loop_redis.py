@@ -1,7 +1,7 @@
 """A Redis connection for an event loop: it batches commands into one write and reads replies without blocking.
 
 A thread that waits for its own reply is woken for that reply alone. An event loop queues calls (`call`), writes them
-at the end of an iteration (`flush`) and reads whatever replies have arrived (`read_replies`). Like `PromptWire`, the
+at the end of an iteration (`flush`) and reads whatever replies have arrived (`read_replies`). Like `ThreadRedis`, the
 connection gives up after a quarter of a second and never repeats a call. A closed connection stays closed.
 """
 
@@ -19,7 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as ReplyTimeout
 
 from adapters import broker
-from adapters.prompt_wire import Argument, Script
+from adapters.thread_redis import Argument, Script
 
 #: How long a reply may take.
 REPLY_TIMEOUT_S = 0.25

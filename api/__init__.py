@@ -1,1 +1,1 @@
-"""HTTP in, HTTP out. Translates and decides nothing. Subjects list their BLUEPRINTS for `web`."""
+"""The HTTP interface: it translates requests and decides nothing. Subjects list their BLUEPRINTS for `web`."""

@@ -1,4 +1,4 @@
-"""Flask without what no route uses: sessions of its own and coroutines cost every request a little."""
+"""Flask without its own sessions and coroutines, which no route uses and which cost every request a little."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 
 
 class _NoSession(SessionInterface):
-    """Whoever signed in is known by tokens of ours (`api.sessions`)."""
+    """No Flask session: people are identified by our own tokens (`api.sessions`)."""
 
     _NONE = NullSession()
 
@@ -25,5 +25,5 @@ class Application(Flask):
     session_interface = _NoSession()
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function: none is a coroutine."""
+        """Return the function unchanged: no view is a coroutine."""
         return func

@@ -1,4 +1,4 @@
-"""The current time for pages, which know nothing below this layer."""
+"""The current time for pages, which import no layer below the API."""
 
 from datetime import datetime
 

@@ -1,6 +1,6 @@
-"""Newsletter and CRM platforms, as people at the dashboard connect them and let them go.
+"""Connections to newsletter and CRM platforms, as dashboard users add and remove them.
 
-A platform is asked before anything is written, and outside of any transaction.
+The platform is called before anything is written, and outside of any transaction.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from adapters import clock
 from adapters.platforms import registry
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection
@@ -38,7 +38,7 @@ _ASKS_PLATFORM = ("422 platform_credentials_refused", "503 platform_unreachable"
 @blueprint.get("/api/v1/platforms/catalogue")
 @operation(_READ, array(_PLATFORM))
 def list_platforms() -> Response:
-    """List the platforms that can be connected, with the credentials that each takes."""
+    """List the platforms that can be connected, with the credentials that each requires."""
     adapters = registry.all_of_them()
     return jsonify(
         [
@@ -58,130 +58,132 @@ def list_platforms() -> Response:
 @blueprint.get("/api/v1/platforms")
 @operation(_READ, page(_RECORD), asks=PageQuery())
 def list_platform_connections() -> Mapping[str, object]:
-    """List the platforms that are connected, newest first."""
-    asked = paging.wanted(body.query())
+    """List the connected platforms, newest first."""
+    page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda page: [_shown(row) for row in page])
+        rows = connections.page(
+            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
+        )
+    return paging.serialize_page(page_request, rows, lambda page: [_serialize(row) for row in page])
 
 
 @blueprint.get("/api/v1/platforms/<connection_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection to a platform."""
     with db.unit_of_work(guards.organization_id()):
-        found = connections.find(
+        connection = connections.find(
             organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "platform")
         )
-    if found is None:
+    if connection is None:
         raise not_found("platform", connection_id)
-    return _shown(found)
+    return _serialize(connection)
 
 
 @blueprint.post("/api/v1/platforms")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=PlatformBody(),
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "409 platform_already_connected"),
 )
 def connect_platform() -> Response:
-    """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
-    wanted = body.load()
-    slug_field = connect.check_slug_field(wanted["platform"], wanted["slug_field"])
-    repeated = answers.repeated()
-    if repeated is not None:
-        return repeated
+    """Connect a platform if it accepts the credentials. 201 with the connection, which credits sales from now on."""
+    requested = body.load()
+    slug_field = connect.check_slug_field(requested["platform"], requested["slug_field"])
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
     with db.unit_of_work(guards.organization_id()):
-        connect.check_not_connected(organization_id=guards.organization_id(), platform=wanted["platform"])
-    proved = connect.check_new(platform=wanted["platform"], values=wanted["credentials"])
-    return answers.once(lambda: _store(proved, slug_field))
+        connect.check_not_connected(organization_id=guards.organization_id(), platform=requested["platform"])
+    proved = connect.check_new(platform=requested["platform"], values=requested["credentials"])
+    return idempotency.run_once(lambda: _store(proved, slug_field))
 
 
 def _store(proved: CheckedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    made = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
-    record = _shown(made)
-    audit.record("platform.created", made.id, after=record, now=now)
+    connection = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
+    record = _serialize(connection)
+    audit.record("platform.created", connection.id, after=record, now=now)
     return 201, record
 
 
 @blueprint.patch("/api/v1/platforms/<connection_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=PlatformChanges(),
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "404 not_found"),
 )
 def change_platform_connection(connection_id: str) -> Response:
-    """Switch crediting on or off, name another custom field, or replace credentials after the platform took them.
+    """Switch crediting on or off, set another custom field, or replace credentials if the platform accepts them.
 
-    Switching off stops the look-ups that are pending there.
+    Switching off cancels the pending look-ups at the platform.
     """
-    wanted = dict(body.load())
-    repeated = answers.repeated()
-    if repeated is not None:
-        return repeated
+    changes = dict(body.load())
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
-    if "slug_field" in wanted:
-        wanted["slug_field"] = connect.check_slug_field(connection.platform, wanted["slug_field"])
-    proved = connect.check_changes(connection, wanted["credentials"]) if "credentials" in wanted else None
-    return answers.once(lambda: _change(connection_id, wanted, proved))
+        connection = _lock(connection_id)
+    if "slug_field" in changes:
+        changes["slug_field"] = connect.check_slug_field(connection.platform, changes["slug_field"])
+    proved = connect.check_changes(connection, changes["credentials"]) if "credentials" in changes else None
+    return idempotency.run_once(lambda: _change(connection_id, changes, proved))
 
 
 def _change(
-    connection_id: str, wanted: Mapping[str, Any], proved: CheckedPlatform | None
+    connection_id: str, changes: Mapping[str, Any], proved: CheckedPlatform | None
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = _locked(connection_id)
-    after = connect.change(before, wanted, checked=proved, now=now)
-    record = _shown(after)
-    audit.record("platform.changed", after.id, before=_shown(before), after=record, now=now)
+    before = _lock(connection_id)
+    after = connect.change(before, changes, checked=proved, now=now)
+    record = _serialize(after)
+    audit.record("platform.changed", after.id, before=_serialize(before), after=record, now=now)
     return 200, record
 
 
 @blueprint.post("/api/v1/platforms/<connection_id>/check")
-@operation(_WRITE, one(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
+@operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
-    """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
+    """Check whether the platform still accepts the credentials. 200 with the connection's current state."""
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
-    word = check.check_credentials(connection)
+        connection = _lock(connection_id)
+    result = check.check_credentials(connection)
     with db.unit_of_work(guards.organization_id()):
-        after = check.record(connection, word, now=clock.now())
+        after = check.record(connection, result, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
-    return _shown(after)
+    return _serialize(after)
 
 
 @blueprint.delete("/api/v1/platforms/<connection_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def disconnect_platform(connection_id: str) -> Response:
-    """Remove a connection with its credentials; look-ups that are pending there stop. 204."""
+    """Remove a connection with its credentials and cancel its pending look-ups. 204."""
     with db.unit_of_work(guards.organization_id()):
-        before = _locked(connection_id)
+        before = _lock(connection_id)
         connections.stage_delete(before)
-        audit.record("platform.removed", before.id, before=_shown(before), now=clock.now())
+        audit.record("platform.removed", before.id, before=_serialize(before), now=clock.now())
     return Response(status=204)
 
 
-def _locked(connection_id: str) -> PlatformConnection:
-    """Return a connection of the caller's organization, locked. Raises Refused 404 not_found."""
-    wanted = path.uuid(connection_id, "platform")
-    found = connections.lock(organization_id=guards.organization_id(), connection_id=wanted)
-    if found is None:
-        raise not_found("platform", wanted)
-    return found
+def _lock(connection_id: str) -> PlatformConnection:
+    """Lock a connection of the caller's organization and return it. Raises Refused 404 not_found."""
+    wanted_id = path.uuid(connection_id, "platform")
+    connection = connections.lock(organization_id=guards.organization_id(), connection_id=wanted_id)
+    if connection is None:
+        raise not_found("platform", wanted_id)
+    return connection
 
 
-def _shown(connection: PlatformConnection) -> Mapping[str, Any]:
-    shown = {name: getattr(connection, name) for name in _SHOWN} | {
+def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
+    values = {name: getattr(connection, name) for name in _FIELDS} | {
         "slug_field": connect.list_slug_fields(connection)[0]
     }
-    record: Mapping[str, Any] = _RECORD.dump(shown)
+    record: Mapping[str, Any] = _RECORD.dump(values)
     return record
 
 
-_SHOWN = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")
+_FIELDS = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")

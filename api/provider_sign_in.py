@@ -1,7 +1,7 @@
-"""Signing in at an identity provider, between the browser's leaving for it and its coming back.
+"""Sign-in at an identity provider: the redirect to it and the callback.
 
-What a sign-in begins with is sealed in a cookie of the browser that began it, for ten minutes: another browser cannot
-end it, and nothing of it is kept here.
+The state of a pending sign-in is sealed in a cookie of the browser for ten minutes: another browser cannot finish it,
+and the server stores nothing.
 """
 
 import base64
@@ -26,24 +26,24 @@ from domain.text import stored_values
 from models import db
 from pipelines.organization import provider_sessions
 
-#: For how long a sign-in may take.
-TAKES = timedelta(minutes=10)
+#: How long a sign-in may take.
+LIFETIME = timedelta(minutes=10)
 
 _USE = "sign-in at a provider"
-# What a cookie without its fields, or with others in their place, raises.
-_OF_ANOTHER_RELEASE = (ValueError, TypeError, KeyError)
+# Raised for a cookie whose fields are missing or different, as of another release.
+_MALFORMED = (ValueError, TypeError, KeyError)
 # Browsers keep a cookie of 4,096 bytes, and a request has several.
-_LONGEST_BACK = 1_000
+_MAX_BACK_LENGTH = 1_000
 
 _log = structlog.get_logger(__name__)
 
 
-class NotSignedIn(Exception):
-    """A sign-in that ends with nobody signed in.
+class SignInFailed(Exception):
+    """A sign-in that failed.
 
-    `why`: the provider is `away` or does not know us; the sign-in is `lost`, because this browser did not begin it, or
-    too long ago; it is `refused`; the person is `nobody` here; or a new login was wanted, and this is `not_fresh`.
-    `back` is the page of ours that they wanted to see.
+    `why`: `away` if the provider is down or rejects us; `lost` if this browser did not start the sign-in, or too long
+    ago; `refused` by the provider; `nobody` if the person is unknown here; `not_fresh` if a new login was required.
+    `back` is the page that the person wanted to see.
     """
 
     def __init__(
@@ -54,28 +54,28 @@ class NotSignedIn(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderTrip:
-    """Where a browser goes to sign in; what it comes back with in the address, and the text that it keeps meanwhile."""
+class ProviderRedirect:
+    """A redirect to a provider: its address, the state that comes back in the callback, and the text for the cookie."""
 
     address: str
     state: str
-    kept: str
+    sealed: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaving:
-    """A sign-in on its way: by which provider, to which page of ours, and what it is held against."""
+class _PendingSignIn:
+    """A pending sign-in: the provider, the page to return to, and the values that the callback is checked against."""
 
     by: str
     back: str | None
     begin: OidcBegin
 
 
-def leave(by: str, *, back: str | None, is_again: bool) -> ProviderTrip | None:
-    """Return the way to a provider; None where none signs people in `by` this name.
+def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | None:
+    """Return the redirect to the provider `by`; None if there is no such provider.
 
-    `back` is the page of ours to be led to afterwards, unless it is very long. `is_again` has them log in anew over
-    there. Raises NotSignedIn.
+    `back` is the page to return to, which is dropped if it is very long. `is_again` requires a new login at the
+    provider. Raises SignInFailed.
     """
     kind = sessions.PROVIDED.get(by, "")
     client = provider_sessions.client(kind) if kind else None
@@ -86,77 +86,77 @@ def leave(by: str, *, back: str | None, is_again: bool) -> ProviderTrip | None:
         address = oidc.address(client, begin, back=_callback())
     except OidcAway as error:
         _log.warning("sign_in.provider_away", issuer=client.issuer, why=str(error))
-        raise NotSignedIn("away", back=back) from error
-    kept_back = back if back and len(back) <= _LONGEST_BACK else None
-    return ProviderTrip(address, begin.state, _seal(_Leaving(by, kept_back, begin)))
+        raise SignInFailed("away", back=back) from error
+    short_back = back if back and len(back) <= _MAX_BACK_LENGTH else None
+    return ProviderRedirect(address, begin.state, _seal(_PendingSignIn(by, short_back, begin)))
 
 
-def come_back(kept: str | None, told: Mapping[str, str], *, cookie: str | None) -> tuple[NewSession, str | None]:
-    """Begin the session of who comes back from a provider; return it with the page of ours that they wanted to see.
+def finish(sealed: str | None, params: Mapping[str, str], *, cookie: str | None) -> tuple[NewSession, str | None]:
+    """Begin the session of a person who returns from a provider; return it with the page they wanted to see.
 
-    `kept` is the text that this browser left with, `told` what the provider had it say in the address. What the
-    browser's `cookie` stood for ends. Raises NotSignedIn.
+    `sealed` is the text of this browser's cookie, `params` the query of the callback. The session of the browser's
+    `cookie` ends. Raises SignInFailed.
     """
-    leaving = _unseal(kept) if kept else None
-    if leaving is None or not hmac.compare_digest(leaving.begin.state.encode(), told.get("state", "").encode()):
-        _log.info("sign_in.refused", why="this browser did not begin it, or too long ago")
-        raise NotSignedIn("lost")
+    pending = _unseal(sealed) if sealed else None
+    if pending is None or not hmac.compare_digest(pending.begin.state.encode(), params.get("state", "").encode()):
+        _log.info("sign_in.refused", why="this browser did not start it, or it took too long")
+        raise SignInFailed("lost")
     try:
-        return _begun(leaving, told, cookie=cookie), leaving.back
+        return _begin_session(pending, params, cookie=cookie), pending.back
     except OidcAway as error:
-        _log.warning("sign_in.provider_away", by=leaving.by, why=str(error))
-        raise NotSignedIn("away", back=leaving.back) from error
+        _log.warning("sign_in.provider_away", by=pending.by, why=str(error))
+        raise SignInFailed("away", back=pending.back) from error
     except OidcRefused as error:
-        _log.info("sign_in.refused", by=leaving.by, why=str(error))
+        _log.info("sign_in.refused", by=pending.by, why=str(error))
         why: Literal["not_fresh", "refused"] = "not_fresh" if isinstance(error, OidcNotFresh) else "refused"
-        raise NotSignedIn(why, back=leaving.back) from error
+        raise SignInFailed(why, back=pending.back) from error
 
 
-def _begun(leaving: _Leaving, told: Mapping[str, str], *, cookie: str | None) -> NewSession:
-    kind = sessions.PROVIDED[leaving.by]
+def _begin_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie: str | None) -> NewSession:
+    kind = sessions.PROVIDED[pending.by]
     client = provider_sessions.client(kind)
     if client is None:
         raise OidcRefused("no provider signs these people in any more")
-    oidc.check_sender(client, told.get("iss"))
-    oidc.check_said(told.get("error"))
-    if not told.get("code"):
+    oidc.check_sender(client, params.get("iss"))
+    oidc.check_said(params.get("error"))
+    if not params.get("code"):
         raise OidcRefused("there is no code in the answer")
-    given = oidc.redeem(client, leaving.begin, code=told["code"], back=_callback())
+    identity = oidc.redeem(client, pending.begin, code=params["code"], back=_callback())
     with db.any_org_work():
         begun = provider_sessions.any_org_start(
             kind,
-            given,
+            identity,
             issuer=client.issuer,
             cookie=cookie,
             user_agent=sessions.user_agent() or "",
             now=clock.now(),
         )
-        made = sessions.stage_record_of(begun, by="provider") if begun is not None else None
-    if made is None:
-        _log.info("sign_in.refused", by=leaving.by, why="the person opens nothing here: see org_id, role and claims")
-        raise NotSignedIn("nobody", back=leaving.back)
+        session = sessions.stage_audit(begun, by="provider") if begun is not None else None
+    if session is None:
+        _log.info("sign_in.refused", by=pending.by, why="the person has no role here: see org_id, role and claims")
+        raise SignInFailed("nobody", back=pending.back)
     if cookie:
         persons.forget(cookie)
-    return made
+    return session
 
 
 def _callback() -> str:
     return f"{settings.current().web.url}/sign-in/callback"
 
 
-def _seal(leaving: _Leaving) -> str:
-    text = orjson.dumps(asdict(leaving)).decode()
+def _seal(pending: _PendingSignIn) -> str:
+    text = orjson.dumps(asdict(pending)).decode()
     return base64.urlsafe_b64encode(sealing.seal(text, belongs_to=_USE)).decode().rstrip("=")
 
 
-def _unseal(kept: str) -> _Leaving | None:
-    """Return a sign-in that is on its way; None for one that took too long, and for what is none of ours."""
+def _unseal(sealed: str) -> _PendingSignIn | None:
+    """Return a pending sign-in; None if it has expired or is invalid."""
     try:
-        packed = base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
-        # Not through the cache of sealed secrets: it is opened once.
-        said = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = stored_values.read(OidcBegin, said["begin"])
-        leaving = _Leaving(said["by"], said["back"], begin)
-    except (binascii.Error, *_OF_ANOTHER_RELEASE, sealing.CannotOpen):
+        packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
+        # Not through the cache of sealed secrets: it is opened only once.
+        content = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
+        begin = stored_values.read(OidcBegin, content["begin"])
+        pending = _PendingSignIn(content["by"], content["back"], begin)
+    except (binascii.Error, *_MALFORMED, sealing.CannotOpen):
         return None
-    return leaving if begin.at_s + TAKES.total_seconds() > clock.now().timestamp() else None
+    return pending if begin.at_s + LIFETIME.total_seconds() > clock.now().timestamp() else None

@@ -1,4 +1,4 @@
-"""What begins and ends a session of a person at the pages; each leaves an audit entry. The pages hold the cookie."""
+"""Beginning and ending of sessions at the pages, each with an audit entry. The pages set the cookie."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from adapters import clock
 from adapters.identity import tokens
 from api.access import persons
 from api.access.persons import Person, PersonKind
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from models import db
 from models.organization import audit, web_sessions
 from models.organization.web_sessions import WebSession
 from pipelines.organization import provider_sessions, sessions, sign_in_emails
 from pipelines.organization.sessions import StartedSession
 
-#: The kinds of sessions that begin at a provider, by their names in an address.
+#: The kinds of sessions that begin at an identity provider, by the provider's name in an address.
 PROVIDED = MappingProxyType({"dashboard": "member", "affiliate": "account", "operator": "operator"})
 _ACTORS = {"member": "member", "account": "affiliate", "operator": "operator"}
-_LONGEST_USER_AGENT = 500
+_MAX_USER_AGENT_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session that has just begun: the one copy of its cookie, how many seconds that lasts, and whose it is."""
+    """A session that has just begun: the only copy of its cookie, its lifetime in seconds, and its person."""
 
     cookie: str
     lasts_s: int
@@ -35,18 +35,18 @@ class NewSession:
     organization_id: UUID | None
 
 
-def ask_for_link(*, email: str, asked: str, back: str | None) -> None:
-    """Have a link mailed if the address is an affiliate's, which nobody learns here.
+def request_link(*, email: str, request_cookie: str, back: str | None) -> None:
+    """Email a sign-in link if the address is an affiliate's; the caller does not learn whether it is.
 
-    `asked` is the cookie of the browser that asks, `back` the page of ours that it wants to see.
+    `request_cookie` is the cookie of the requesting browser, `back` the page that it wants to see.
     """
     with db.any_org_work():
-        sign_in_emails.any_org_stage_request(email=email, browser_secret=asked, back=back)
+        sign_in_emails.any_org_stage_request(email=email, browser_secret=request_cookie, back=back)
     wake_relay()
 
 
 def gives_links(kind: str) -> bool:
-    """Say whether people of a kind (dashboard or affiliate) get links from here, and no identity provider has them."""
+    """Return whether people of a kind (dashboard or affiliate) sign in with our links, not at an identity provider."""
     try:
         tokens.check_local(kind)
     except tokens.NotLocal:
@@ -55,24 +55,24 @@ def gives_links(kind: str) -> bool:
 
 
 def is_link(token: str) -> bool:
-    """Say whether a link is good and not used yet."""
+    """Return whether a sign-in link is valid and not used yet."""
     with db.any_org_work():
         return web_sessions.any_org_is_valid_link(sessions.secret_hash(token), now=clock.now())
 
 
-def provided_by(kind: PersonKind) -> str:
-    """Return who signs in people of a kind, as /sign-in/with/ says it."""
+def provider_of_kind(kind: PersonKind) -> str:
+    """Return the name of the provider for people of a kind, as in /sign-in/with/."""
     return next(by for by, provided in PROVIDED.items() if provided == kind)
 
 
-def providers() -> list[tuple[str, str]]:
-    """Return who is signed in at an identity provider, as /sign-in/with/ says it, and what people call the provider."""
+def list_providers() -> list[tuple[str, str]]:
+    """Return the configured identity providers, each with its name in /sign-in/with/ and its display name."""
     clients = {by: provider_sessions.client(kind) for by, kind in PROVIDED.items()}
     return [(by, client.name) for by, client in clients.items() if client is not None]
 
 
-def stage_record_of(begun: StartedSession, *, by: str) -> NewSession:
-    """Stage the audit entries of a session that begins, and return what its browser is given."""
+def stage_audit(begun: StartedSession, *, by: str) -> NewSession:
+    """Stage the audit entries of a session that begins, and return the session for its browser."""
     _record("session.began", begun.session, begun.member_id, {"by": by, "role": begun.session.role})
     if begun.replaced is not None:
         _record("session.ended", begun.replaced, None, {"by": "sign-in"})
@@ -82,24 +82,31 @@ def stage_record_of(begun: StartedSession, *, by: str) -> NewSession:
     return NewSession(begun.cookie, lasts_s, kind, who.subject, who.organization_id)
 
 
-def open_link(token: str, *, cookie: str | None, asked: str | None, is_sure: bool = False) -> NewSession | None:
-    """Use up a one-time link and begin its session; None for a link that is used, over or unknown.
+def open_link(
+    token: str, *, cookie: str | None, request_cookie: str | None, is_sure: bool = False
+) -> NewSession | None:
+    """Use up a one-time link and begin its session; None for a link that is used, expired or unknown.
 
-    A mailed one needs the cookie that it was `asked` with, or somebody who `is_sure`. What the browser's `cookie` stood
-    for ends with that.
+    A link from an email needs the cookie of the browser that requested it, or a confirmation (`is_sure`). The session
+    of the browser's `cookie` ends.
     """
     with db.any_org_work():
         begun = sessions.any_org_open_link(
-            token, cookie=cookie, browser_secret=asked, is_sure=is_sure, user_agent=user_agent() or "", now=clock.now()
+            token,
+            cookie=cookie,
+            browser_secret=request_cookie,
+            is_sure=is_sure,
+            user_agent=user_agent() or "",
+            now=clock.now(),
         )
-        made = stage_record_of(begun, by="link") if begun is not None else None
+        session = stage_audit(begun, by="link") if begun is not None else None
     if cookie:
         persons.forget(cookie)
-    return made
+    return session
 
 
 def end(cookie: str, person: Person) -> None:
-    """End the session of a cookie. What is over already stays so."""
+    """End the session of a cookie, if it has not ended already."""
     with db.any_org_work():
         ended = web_sessions.any_org_end(person.session)
         if ended is not None:
@@ -108,7 +115,7 @@ def end(cookie: str, person: Person) -> None:
 
 
 def end_everywhere(cookie: str, person: Person) -> None:
-    """End every session of a person, this one and those in other browsers."""
+    """End all sessions of a person, in this and other browsers."""
     with db.any_org_work():
         ended = web_sessions.any_org_end(person.session)
         others = web_sessions.any_org_end_all(kind=person.kind, subject=person.subject)
@@ -140,5 +147,5 @@ def _member_id(person: Person) -> UUID | None:
 
 
 def user_agent() -> str | None:
-    """Return what the browser says that it is."""
-    return request.headers.get("User-Agent", "").replace("\x00", "")[:_LONGEST_USER_AGENT] or None
+    """Return the browser's User-Agent header, shortened."""
+    return request.headers.get("User-Agent", "").replace("\x00", "")[:_MAX_USER_AGENT_LENGTH] or None

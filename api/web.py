@@ -1,4 +1,4 @@
-"""The service as it answers requests: every route, its error handlers and the two hooks around a request."""
+"""Set-up of the Flask application: all routes, the error handlers and the two hooks around a request."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -40,8 +40,8 @@ from api import (
 from api.access import limits
 from api.access.client_address import ClientAddress
 from api.clicks import fast_path, visits
-from api.edge import compression, cors, errors, nested, trace, wake
-from api.edge.reading import places
+from api.edge import compression, cors, errors, internal_requests, relay_waker, trace
+from api.edge.replica import routing
 from api.server.fast_path import FastPathEndpoint
 
 _BLUEPRINTS = (
@@ -70,13 +70,13 @@ _BLUEPRINTS = (
     *service.BLUEPRINTS,
 )
 
-# Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
-# They are added one by one: werkzeug's setdefault raises and catches an error for each header that is not there.
-_UNLESS_CHOSEN = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+# Answers are not cached unless the route allows it: a cache in front could otherwise store a refusal or a secret.
+# Not by werkzeug's setdefault, which raises and catches an error for each missing header.
+_DEFAULT_HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
 
 class _Json(DefaultJSONProvider):
-    """orjson for what Flask renders."""
+    """JSON of Flask's responses by orjson."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
         return orjson.dumps(obj).decode()
@@ -88,28 +88,28 @@ class _Json(DefaultJSONProvider):
         return Response(orjson.dumps(self._prepare_response_obj(args, kwargs)), content_type="application/json")
 
 
-def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
-    """Let an application answer requests, by this process's settings. Once for each; opens no connection yet.
+def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
+    """Set up an application for requests, with this process's settings; again does nothing. Opens no connection yet.
 
-    `beside` are the routes that lie above the api.
+    `extra_blueprints` are the routes of the layers above the API.
 
     Raises settings.BadSetting.
     """
     if "limiter" in app.extensions:
         return
     chosen, urls = settings.current(), servers.urls()
-    networks.known()  # a file that cannot be used is found now, not by the first click
+    networks.known()  # an unusable file is reported now, not at the first click
     countries.known()
     app.json = _Json(app)
-    # A doubled slash would be answered with a redirect to any host that the request names.
+    # A doubled slash would be answered with a redirect to any host in the request.
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(
-        urls.redis_url, chosen.web.limits_per_min, beside={visits.BUCKET: stream.KEY}
+        urls.redis_url, chosen.web.limits_per_min, slot_keys={visits.BUCKET: stream.KEY}
     )
-    app.extensions["waker"] = wake.Waker(urls.redis_url)
+    app.extensions["waker"] = relay_waker.Waker(urls.redis_url)
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
     if chosen.servers.database_read_url:
-        app.extensions["reads"] = places.Reads(urls.redis_url, most_lag_s=chosen.servers.database_read_lag_s)
+        app.extensions["reads"] = routing.ReadRouter(urls.redis_url, max_lag_s=chosen.servers.database_read_lag_s)
     parse: Any = partial(fast_path.parse, app)
     if chosen.web.trusted_proxies:
         hops = chosen.web.trusted_proxies
@@ -121,19 +121,19 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for blueprint in (*_BLUEPRINTS, *beside):
+    for blueprint in (*_BLUEPRINTS, *extra_blueprints):
         app.register_blueprint(blueprint)
 
 
 def behind_proxies(app: Any, hops: int) -> ProxyFix:
-    """Return a WSGI application that believes so many proxies about the client's address, the scheme and the host."""
+    """Return a WSGI application that trusts `hops` proxies for the client's address, the scheme and the host."""
     return ProxyFix(ClientAddress(app, hops=hops), x_for=hops, x_proto=hops, x_host=hops)
 
 
 def _begin() -> Response | None:
     g.trace = trace.begin(request.environ)
     g.request_id = g.trace.request_id
-    nested.start_deadline()
+    internal_requests.start_deadline()
     return cors.answer_preflight()
 
 
@@ -141,14 +141,14 @@ def _end(response: Response) -> Response:
     rule = request.url_rule
     trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     response.headers.add("X-Request-Id", g.request_id)
-    # What is answered within a request goes to nobody on the network: the outer answer is dressed for the way.
-    return response if nested.is_within() else _dressed(response)
+    # The answer of an internal request does not go to the network; the outer answer gets the headers.
+    return response if internal_requests.is_internal() else _add_default_headers(response)
 
 
-def _dressed(response: Response) -> Response:
+def _add_default_headers(response: Response) -> Response:
     headers = response.headers
-    chosen = {name.lower() for name, _ in headers}
-    for name, value in _UNLESS_CHOSEN:
-        if name.lower() not in chosen:
+    present = {name.lower() for name, _ in headers}
+    for name, value in _DEFAULT_HEADERS:
+        if name.lower() not in present:
             headers.add(name, value)
-    return cors.mark(compression.compress(response))
+    return cors.add_headers(compression.compress(response))

@@ -13,7 +13,7 @@ from commands import output, trail
 from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
 from domain.payouts.transfers import Method
-from domain.refused import not_found
+from domain.refusals import not_found
 from domain.statuses import AffiliateStatus
 from models.programs import programs
 from pipelines.affiliates import enrollment, tax_form_files

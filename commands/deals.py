@@ -11,7 +11,7 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output, trail
 from domain.deals.states import DealStatus
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.deals import admin_queries, milestones, requests
 from models.deals.milestones import MilestoneKey
 from pipelines.deals import dispute, funding_calls, money

@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.affiliates import embed_tokens
 
 group = AppGroup("embed", help="Tokens of pages that brands show in their own sites.")

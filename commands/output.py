@@ -12,7 +12,7 @@ from rich.table import Table
 
 import settings
 from adapters import servers
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.text import one_line
 from models import db, migrate
 from models.schema import steps

@@ -12,7 +12,7 @@ from adapters import clock
 from commands import output, trail
 from domain.payouts import destinations
 from domain.payouts.states import PayoutStatus
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.payouts import admin_queries, lines, payouts, rail_events
 from pipelines.operating import payout_reviews
 

@@ -12,7 +12,7 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output, trail
 from commands.moments import moment
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import DeliveryStatus
 from models.webhooks import admin_queries, redeliveries
 from models.webhooks.admin_queries import DeliveryRow, EndpointRow

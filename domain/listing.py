@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import NetworkVisibility
 
 #: The columns that an operator reviews; a change of them is reviewed again.

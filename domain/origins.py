@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from domain.organization import host_names
-from domain.refused import Refused
+from domain.refusals import Refused
 
 #: The maximum number of origins that may frame one page.
 MAX_ORIGINS = 10

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from urllib.parse import unquote
 
-from domain.refused import Refused
+from domain.refusals import Refused
 
 # Leaves room in 64 characters for a suffix that makes a taken slug unique.
 _MAX_CHARS_FROM_NAME = 48

@@ -15,8 +15,8 @@ import orjson
 from flask import Flask, Response, current_app, g
 
 from api.access import guards, persons
-from api.edge import nested
-from domain.refused import Refused
+from api.edge import internal_requests
+from domain.refusals import Refused
 from pages import session
 
 View = Callable[..., Any]
@@ -112,13 +112,13 @@ def _send(
     carried: Mapping[str, object],
 ) -> Response:
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the key of `_find_endpoint`'s cache
-    return nested.ask(
+    return internal_requests.send(
         _find_endpoint(app, view),
         path=path,
         query=_encode_query(query or {}),
         body=_encode_body(body) if body is not None else b"",
         headers={"Idempotency-Key": key} if key is not None else None,
-        carried=carried,
+        extra_environ=carried,
     )
 
 
@@ -165,7 +165,7 @@ def is_allowed(operation: View | str) -> bool:
     """
     if isinstance(operation, str):
         operation = next(view for view in g.screen_uses if view.__name__ == operation)
-    return guards.may(_guard_of(operation), session.require_person())
+    return guards.is_allowed(_guard_of(operation), session.require_person())
 
 
 def _guard_of(view: Any) -> guards.Guard:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, forms, screens
 from pages.api_client import ApiResult, View
 from pages.forms import FormState

@@ -12,7 +12,7 @@ from api.affiliates.affiliates import list_affiliates
 from api.conversions.conversions import list_conversions
 from api.copilot import toolbox
 from api.copilot.conversations import list_copilot_conversations
-from api.coupons.listing import list_coupon_codes
+from api.coupons.lists import list_coupon_codes
 from api.deals.deals import list_deals
 from api.fraud import list_fraud_events
 from api.gateways.connections import list_connections

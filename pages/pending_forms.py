@@ -10,9 +10,9 @@ from uuid import UUID
 from flask import Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
-from api import kept_forms
+from api import saved_forms
 from api.access.persons import Person
-from api.kept_forms import WaitingForm
+from api.saved_forms import SavedForm
 from pages import navigation, session
 from pages.forms import FormState
 
@@ -35,9 +35,9 @@ def page_of_form() -> str:
 def save(answer: Response) -> None:
     """Store the form of this request in a cookie. A form that is too long for one is not stored."""
     values = {name: typed for name, typed in request.form.lists() if not name.startswith("_")}
-    sealed = kept_forms.seal(WaitingForm(page_of_form(), values), owner=_owner_of_person(session.require_person()))
+    sealed = saved_forms.seal(SavedForm(page_of_form(), values), owner=_owner_of_person(session.require_person()))
     if len(sealed) <= _MAX_COOKIE_BYTES:
-        lasts_s = int(kept_forms.LASTS.total_seconds())
+        lasts_s = int(saved_forms.LIFETIME.total_seconds())
         is_secure = session.is_secure()
         answer.set_cookie(_cookie_name(), sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax")
 
@@ -84,9 +84,9 @@ def _owner_of_person(person: Person) -> str:
     return form_owner(person.kind, person.subject, person.member.organization_id if person.member else None)
 
 
-def _load(owner: str) -> WaitingForm | None:
+def _load(owner: str) -> SavedForm | None:
     sealed = request.cookies.get(_cookie_name())
-    return kept_forms.unseal(sealed, owner=owner) if sealed else None
+    return saved_forms.unseal(sealed, owner=owner) if sealed else None
 
 
 def _is_page(path: str) -> bool:

@@ -17,7 +17,7 @@ from api import sessions
 from api.access.guards import Guard
 from api.access.persons import PersonKind
 from api.edge.operations import operation
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, documents, forms, navigation, pending_forms, session, static_files
 from pages.forms import FormState
 from pages.times import zone
@@ -193,7 +193,7 @@ def _find_redirect(kind: PersonKind) -> Response | None:
     if person.kind != kind:
         raise Refused(403)
     if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
-        by = sessions.provided_by(kind)
+        by = sessions.provider_of_kind(kind)
         return redirect(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")
     return None
 

@@ -21,7 +21,7 @@ def find_person() -> Person | None:
     """Return the signed-in person; None without a session. Loaded once a request."""
     signed_in: Person | None = g.get("person", _NOT_LOADED)
     if signed_in is _NOT_LOADED:
-        signed_in = g.person = persons.of_cookie(read_cookie())
+        signed_in = g.person = persons.find_by_cookie(read_cookie())
     return signed_in
 
 

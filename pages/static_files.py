@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from domain.organization import colors
-from domain.refused import Refused
+from domain.refusals import Refused
 
 blueprint = Blueprint("statics", __name__)
 

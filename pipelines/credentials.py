@@ -7,7 +7,7 @@ import orjson
 
 from adapters import sealing
 from adapters.gateways.base import CredentialField
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _MAX_LENGTH = 4_096
 

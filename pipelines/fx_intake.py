@@ -16,7 +16,7 @@ from adapters import fx_feed
 from domain import jobs
 from domain.money import fx_files, valuation
 from domain.money.fx_files import RateFile
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.money import fx_rates
 from pipelines import work
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.ledger import results, rules
 from models.organization import organizations
 from pipelines import work

@@ -16,7 +16,7 @@ from adapters import sealing
 from adapters.mail import smtp
 from domain import jobs
 from domain.mail import pace, smtp_address
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids, mail
 from models.organization import members
 from pipelines import work
@@ -113,7 +113,7 @@ def deliver(prepared: PreparedMail) -> MailOutcome:
     if prepared.wait_until is not None:
         return MailOutcome()
     try:
-        _server(prepared).send(_message_from_row(prepared.message))
+        _transport(prepared).send(_message_from_row(prepared.message))
     except (smtp.MailRejected, sealing.CannotOpen) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
@@ -183,7 +183,7 @@ def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
     return slot_at
 
 
-def _server(prepared: PreparedMail) -> smtp.Transport:
+def _transport(prepared: PreparedMail) -> smtp.Transport:
     return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 

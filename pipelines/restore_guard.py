@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.upkeep import known_servers
 from pipelines.work import TryAgain
 

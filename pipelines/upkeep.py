@@ -29,7 +29,7 @@ def delete_expired() -> None:
         work.enqueue(jobs.FORGET, organization_id=None)
 
 
-def forget_click_hashes(*, now: datetime) -> None:
+def delete_click_hashes(*, now: datetime) -> None:
     """Delete visitor hashes of old clicks and of dead letters of clicks, in batches (a full one stages the next)."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
     jobs_with_hashes = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)

@@ -1,4 +1,4 @@
-"""The co-pilot on the wire: conversations, what was said in them, and what is proposed."""
+"""The co-pilot in the API: conversations, their entries, and proposed acts."""
 
 from marshmallow import fields
 
@@ -7,7 +7,7 @@ from schemas.base import Instant, Wire, not_blank, one_of, text
 
 
 class CopilotQuestion(Wire):
-    """What a person asks, or says next."""
+    """A person's question."""
 
     text = text(longest=MAX_QUESTION_CHARS, required=True, validate=[not_blank])
 
@@ -23,7 +23,7 @@ class CopilotSummary(Wire):
 
 
 class CopilotEntryRecord(Wire):
-    """Something that was said. Of a result only which tools were asked is told, in the reply before it."""
+    """An entry of a conversation. Results are left out; the reply before them names the tools."""
 
     kind = one_of((EntryKind.Question, EntryKind.Reply))
     text = fields.String()
@@ -32,7 +32,7 @@ class CopilotEntryRecord(Wire):
 
 
 class CopilotActRecord(Wire):
-    """What is proposed: a tool with its arguments, and what it would do."""
+    """A proposed act: a tool with its arguments, and a preview of its effect."""
 
     id = fields.UUID()
     tool = fields.String()
@@ -45,7 +45,7 @@ class CopilotActRecord(Wire):
 
 
 class CopilotConversationRecord(CopilotSummary):
-    """A conversation with all that was said and proposed in it."""
+    """A conversation with all its entries and proposed acts."""
 
     failure = one_of(CopilotFailure, allow_none=True)
     entries = fields.List(fields.Nested(CopilotEntryRecord()))

@@ -1,4 +1,4 @@
-"""Fraud events on the wire.
+"""Fraud events in the API.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -15,7 +15,7 @@ from schemas.paging import QueryInteger
 
 _DAYS = re.compile(r"-?[0-9]{1,30}")
 _DEFAULT_DAYS = 30
-_MOST_DAYS = 365
+_MAX_DAYS = 365
 
 
 class FraudEventRecord(Wire):
@@ -46,14 +46,14 @@ class FraudEventRecord(Wire):
 
 
 class FraudEventsQuery(Wire):
-    """Which events: of one program when asked, and those that wait for a decision unless asked otherwise."""
+    """The filters of events: optionally one program; by default only those that wait for a decision."""
 
     program_id = fields.UUID(load_default=None)
     status = one_of(("open", "resolved", "dismissed", "all"), load_default="open")
 
 
 class FraudEventChange(Wire):
-    """What the brand decides: resolve says that it was fraud, dismiss that it was not."""
+    """The brand's decision: resolve if it was fraud, dismiss if it was not."""
 
     action = one_of(("resolve", "dismiss"), required=True)
 
@@ -64,18 +64,18 @@ class Days(QueryInteger):
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
         if not isinstance(value, str) or not _DAYS.fullmatch(value):
             raise ValidationError("Not a whole number.")
-        return min(max(int(value), 1), _MOST_DAYS)
+        return min(max(int(value), 1), _MAX_DAYS)
 
 
 class SummaryQuery(Wire):
-    """Which program, missing and malformed being refused alike, and over how many days."""
+    """The program (a missing and a malformed id get the same refusal) and the number of days."""
 
     program_id = fields.String(load_default="", metadata={"format": "uuid", **NEEDED})
     days = Days(load_default=_DEFAULT_DAYS)
 
 
 class FraudSummary(Wire):
-    """What was kept from a program. The estimate is in `currency`, null when a rate that it needs is missing."""
+    """The fraud kept from a program. The estimate is in `currency`, null if a necessary rate is missing."""
 
     window_days = fields.Integer()
     blocked_clicks = fields.Integer()

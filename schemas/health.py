@@ -6,7 +6,7 @@ from schemas.base import Wire
 
 
 class Readiness(Wire):
-    """`ok`, or what is the matter with each."""
+    """`ok` or the fault of each component."""
 
     database = fields.String()
     broker = fields.String()

@@ -1,4 +1,4 @@
-"""Domains of brands on the wire: what proves one, and how it stands."""
+"""Domains of brands in the API: their proofs and their states."""
 
 from typing import Any
 
@@ -11,25 +11,25 @@ from schemas.base import Instant, Wire, one_of, text
 
 
 def host_name(value: str) -> None:
-    """Refuse a text that is no host name."""
-    # Only ASCII: lower case would turn a few other letters into ASCII ones.
+    """Refuse an invalid host name."""
+    # Only ASCII: lower() turns a few other letters into ASCII ones.
     if not (value.isascii() and host_names.is_host_name(value.lower())):
         raise ValidationError("It must be a host name such as partners.example.com, other scripts in their xn-- form.")
 
 
 class TrackingDomainBody(Wire):
-    """The domain that the script for the brand's pages comes from; null for the service's own. Loads in lower case."""
+    """The domain that serves the script for the brand's pages; null for the service's own. Loads in lower case."""
 
     tracking_domain = text(longest=host_names.MAX_CHARS, allow_none=True, required=True, validate=[host_name])
 
     @post_load
-    def _lower(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        name = sent["tracking_domain"]
+    def _lower_name(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        name = body["tracking_domain"]
         return {"tracking_domain": name.lower() if name else None}
 
 
 class DomainRecordStep(Wire):
-    """A record to set up, and what was found in its place."""
+    """A record to set up, and the record that exists in its place."""
 
     wire_name = "DomainStep"
 
@@ -40,7 +40,7 @@ class DomainRecordStep(Wire):
 
 
 class DomainProofRecord(Wire):
-    """How a domain stands. One of the steps is enough; there are none without a domain."""
+    """The state of a domain. One of the steps is enough; without a domain there are no steps."""
 
     domain = fields.String(allow_none=True)
     state = one_of(tuple(DomainState))
@@ -52,7 +52,7 @@ class DomainProofRecord(Wire):
 
 
 class TlsQuery(Wire):
-    """The host that a visitor came to."""
+    """The host of a visitor's request."""
 
     domain = fields.String(load_default="")
 

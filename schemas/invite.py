@@ -1,4 +1,4 @@
-"""Affiliate invites on the wire.
+"""Affiliate invites in the API.
 
 Source: core spec, "Affiliate invites".
 """
@@ -11,16 +11,16 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validates_
 
 from domain import invites, slugs, statuses
 from domain.conversions.commission import CommissionType
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, bearer_secret, line, one_of, rate, text
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 from schemas.paging import PageQuery
 
-#: The code of everything that is wrong with the body of an invite.
+#: The code of any fault in the body of an invite.
 INVALID_INVITE = "validation_failed"
 
-_LONGEST_NAME = 200
-_LONGEST_NOTE = 10_000
+_MAX_NAME_CHARS = 200
+_MAX_NOTE_CHARS = 10_000
 
 
 def _slug(value: str) -> None:
@@ -29,15 +29,15 @@ def _slug(value: str) -> None:
 
 
 def _name() -> fields.String:
-    return line(longest=_LONGEST_NAME, load_default="", allow_none=True)
+    return line(longest=_MAX_NAME_CHARS, load_default="", allow_none=True)
 
 
 class _Invitation(Wire):
-    """What one invite and many have in common."""
+    """The common fields of single and bulk invites."""
 
     program_id = fields.UUID(required=True)
-    personal_note_html = text(longest=_LONGEST_NOTE, load_default=None, allow_none=True)
-    # Who is invited is wanted: the brand says so when it wants to look at them again.
+    personal_note_html = text(longest=_MAX_NOTE_CHARS, load_default=None, allow_none=True)
+    # Invited affiliates are approved by default; the brand opts out to review them.
     auto_approve = Flag(load_default=True, allow_none=True)
 
 
@@ -51,21 +51,21 @@ class InviteBody(_Invitation):
     custom_commission_value = rate(load_default=None, allow_none=True)
 
     @validates_schema
-    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+    def _check_pair(self, body: dict[str, Any], **_: object) -> None:
         is_type_missing, is_value_missing = (
-            sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
+            body.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
         )
         if is_type_missing != is_value_missing:
             missing = "customCommissionType" if is_type_missing else "customCommissionValue"
-            raise ValidationError("customCommissionType and customCommissionValue are sent together.", missing)
+            raise ValidationError("customCommissionType and customCommissionValue must be sent together.", missing)
 
     @post_load
     def _fill(self, invite: dict[str, Any], **_: object) -> dict[str, Any]:
-        return _filled(invite) | {"full_name": _stripped(invite["full_name"]), "slug": invite["slug"] or None}
+        return _with_auto_approve(invite) | {"full_name": _strip(invite["full_name"]), "slug": invite["slug"] or None}
 
 
 class RecipientBody(Wire):
-    """One of many. A slug that cannot be had is a conflict and not an error, so any text will do."""
+    """One recipient of a bulk invite. An unavailable slug is a conflict and not an error, so any text is accepted."""
 
     email = Email(required=True)
     full_name = _name()
@@ -73,7 +73,7 @@ class RecipientBody(Wire):
 
     @post_load
     def _fill(self, recipient: dict[str, Any], **_: object) -> dict[str, Any]:
-        return recipient | {"full_name": _stripped(recipient["full_name"])}
+        return recipient | {"full_name": _strip(recipient["full_name"])}
 
 
 class BulkInviteBody(_Invitation):
@@ -83,27 +83,27 @@ class BulkInviteBody(_Invitation):
     emails = Items(Email(), most=invites.MAX_RECIPIENTS, load_default=None, allow_none=True)
 
     @pre_load
-    def _choose(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
-        # What loses is not looked at; what is too much is refused before its rows are read.
-        chosen = "emails" if sent.get("recipients") is None and sent.get("emails") is not None else "recipients"
-        batch = sent.get(chosen)
+    def _choose(self, body: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
+        # The other field is ignored; too long a list is refused before its items are loaded.
+        chosen = "emails" if body.get("recipients") is None and body.get("emails") is not None else "recipients"
+        batch = body.get(chosen)
         if batch is None or (isinstance(batch, list) and not 1 <= len(batch) <= invites.MAX_RECIPIENTS):
-            raise ValidationError(f"It takes 1 to {invites.MAX_RECIPIENTS} recipients.", chosen)
-        loses = "recipients" if chosen == "emails" else "emails"
-        return {name: value for name, value in sent.items() if name != loses}
+            raise ValidationError(f"It must have 1 to {invites.MAX_RECIPIENTS} recipients.", chosen)
+        ignored = "recipients" if chosen == "emails" else "emails"
+        return {name: value for name, value in body.items() if name != ignored}
 
     @post_load
-    def _fill(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        emails = sent.pop("emails") or []
-        recipients = sent["recipients"] or [{"email": email, "full_name": "", "slug": None} for email in emails]
-        return _filled(sent) | {"recipients": recipients}
+    def _fill(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        emails = body.pop("emails") or []
+        recipients = body["recipients"] or [{"email": email, "full_name": "", "slug": None} for email in emails]
+        return _with_auto_approve(body) | {"recipients": recipients}
 
 
-def _filled(invite: dict[str, Any]) -> dict[str, Any]:
+def _with_auto_approve(invite: dict[str, Any]) -> dict[str, Any]:
     return invite | {"auto_approve": invite["auto_approve"] is not False}
 
 
-def _stripped(name: str | None) -> str:
+def _strip(name: str | None) -> str:
     return (name or "").strip()
 
 
@@ -115,9 +115,9 @@ def invite_refusal(error: ValidationError) -> Refused:
 
 def _first(messages: Any, path: str = "") -> tuple[str, str]:
     if isinstance(messages, dict):
-        name, found = next(iter(messages.items()))
+        name, inner = next(iter(messages.items()))
         step = f"[{name}]" if isinstance(name, int) else f".{name}" if path else str(name)
-        return _first(found, f"{path}{step}")
+        return _first(inner, f"{path}{step}")
     return path, str(messages[0])
 
 
@@ -143,7 +143,7 @@ class InviteRecord(Wire):
 
 
 class NewInvite(Wire):
-    """An invite with the link that opens it, which is never shown again."""
+    """An invite with its accept link, which is shown only once."""
 
     invite = fields.Nested(InviteRecord)
     accept_url = bearer_secret(
@@ -152,7 +152,7 @@ class NewInvite(Wire):
 
 
 class SlugConflict(Wire):
-    """A recipient whose slug could not be promised; they are invited without it."""
+    """A recipient whose slug is unavailable; they are invited without it."""
 
     email = fields.String()
     requested_slug = fields.String()
@@ -160,7 +160,7 @@ class SlugConflict(Wire):
 
 
 class BulkAnswer(Wire):
-    """What came of many invites."""
+    """The result of a bulk invite."""
 
     wire_name = "InvitesAnswer"
 
@@ -171,7 +171,7 @@ class BulkAnswer(Wire):
 
 
 class InvitePreview(Wire):
-    """What somebody with the link sees of the brand, the program and their invite."""
+    """The brand, the program and the invite for a visitor with the link."""
 
     organization_name = fields.String()
     program_name = fields.String()
@@ -189,7 +189,7 @@ class InvitePreview(Wire):
 
 
 class AcceptAnswer(Wire):
-    """What accepting led to; `warning` is there when the slug of the invite could not be had."""
+    """The result of accepting an invite; `warning` is present if the slug of the invite was unavailable."""
 
     wire_name = "InviteAcceptance"
 
@@ -201,7 +201,7 @@ class AcceptAnswer(Wire):
 
 
 class InvitesQuery(PageQuery):
-    """The list of invites, of one program or in one state when asked."""
+    """The list of invites, optionally of one program or in one state."""
 
     program_id = fields.UUID(load_default=None)
     state = one_of(invites.InviteState, load_default=None)
@@ -211,6 +211,6 @@ _RECORD = InviteRecord()
 
 
 def invite_record(invite: Any, *, now: datetime) -> dict[str, Any]:
-    """Return an invite as the API shows it at this moment."""
-    shown: dict[str, Any] = _RECORD.dump(invite)
-    return shown | {"state": invites.state_at(invite.state, expires_at=invite.expires_at, now=now).value}
+    """Return an invite as the API shows it at time `now`."""
+    record: dict[str, Any] = _RECORD.dump(invite)
+    return record | {"state": invites.state_at(invite.state, expires_at=invite.expires_at, now=now).value}

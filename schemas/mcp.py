@@ -1,24 +1,24 @@
-"""Messages of the Model Context Protocol, as JSON-RPC 2.0 has them, and what their address can ask for."""
+"""Messages of the Model Context Protocol in JSON-RPC 2.0, and the query parameters of its endpoint."""
 
 from marshmallow import fields
 
 from schemas.base import MAY_LACK, Wire, one_of, text
-from schemas.bounded import Entries
+from schemas.collection_fields import Entries
 
-_LONGEST_LIST = 200
+_MAX_LIST_CHARS = 200
 _MAX_PARAMS = 50
 
 
 class McpQuery(Wire):
-    """Which tools a client is given, and whether they ask before they change something."""
+    """The tools offered to a client, and whether they require confirmation before changes."""
 
-    toolsets = text(longest=_LONGEST_LIST, load_default="")
+    toolsets = text(longest=_MAX_LIST_CHARS, load_default="")
     readonly = one_of(("1", "true", "0", "false"), load_default="0")
     confirm = one_of(("on", "off"), load_default="on")
 
 
 class McpMessage(Wire):
-    """A request or a notification of a client; the protocol says what `params` hold."""
+    """A request or a notification of a client; the protocol defines `params`."""
 
     jsonrpc = fields.Constant("2.0")
     id = fields.Raw()
@@ -27,7 +27,7 @@ class McpMessage(Wire):
 
 
 class McpAnswer(Wire):
-    """The answer to a request: a result or an error, as the protocol has them."""
+    """The response to a request: a result or an error, as defined by the protocol."""
 
     jsonrpc = fields.Constant("2.0")
     id = fields.Raw(allow_none=True, metadata=MAY_LACK)
@@ -36,7 +36,7 @@ class McpAnswer(Wire):
 
 
 class ProtectedResource(Wire):
-    """Where tokens for /mcp come from, in the words of RFC 9728."""
+    """The issuers of tokens for /mcp, in the form of RFC 9728."""
 
     resource = fields.String()
     resource_name = fields.Constant("Finderfee", data_key="resource_name")

@@ -11,8 +11,8 @@ from marshmallow import ValidationError, fields, validate
 from schemas.base import Wire, text
 
 _DIGITS = re.compile(r"[0-9]{1,30}")
-#: A deeper page is reached by cursor; skipping rows reads them all.
-DEEPEST_SKIP = 1_000_000
+#: Deeper pages need a cursor, since skipping rows reads them all.
+MAX_SKIP = 1_000_000
 
 
 class QueryInteger(fields.Field[int]):
@@ -41,6 +41,6 @@ class PageQuery(Wire):
 
 
 class SkippingPageQuery(PageQuery):
-    """A page that may also be reached by `skip`; a cursor wins."""
+    """A page that can also be reached by `skip`; a cursor wins."""
 
-    skip = QueryInteger(load_default=0, validate=validate.Range(min=0, max=DEEPEST_SKIP))
+    skip = QueryInteger(load_default=0, validate=validate.Range(min=0, max=MAX_SKIP))

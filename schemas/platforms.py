@@ -1,39 +1,39 @@
-"""Connections to newsletter and CRM platforms, and the catalogue of platforms, on the wire."""
+"""Connections to newsletter and CRM platforms, and the catalogue of platforms, in the API."""
 
 from marshmallow import fields
 
 from domain.platforms.names import Platform, PlatformStatus
 from schemas.base import Flag, Instant, Wire, line, one_of, text
-from schemas.bounded import Entries
+from schemas.collection_fields import Entries
 
-_LONGEST_CREDENTIAL = 4_096
-_MOST_CREDENTIALS = 20
-_LONGEST_FIELD = 100
+_MAX_CREDENTIAL_CHARS = 4_096
+_MAX_CREDENTIALS = 20
+_MAX_FIELD_CHARS = 100
 
 
 def _credentials(*, required: bool) -> Entries:
     return Entries(
-        most=_MOST_CREDENTIALS,
+        most=_MAX_CREDENTIALS,
         least=1,
         keys=text(shortest=1, longest=64),
-        values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
+        values=text(shortest=1, longest=_MAX_CREDENTIAL_CHARS),
         required=required,
     )
 
 
 class PlatformBody(Wire):
-    """A platform to connect; which credentials it takes is in the catalogue."""
+    """A platform to connect; the catalogue lists its credentials."""
 
     platform = one_of(Platform, required=True)
     credentials = _credentials(required=True)
-    slug_field = line(longest=_LONGEST_FIELD, allow_none=True, load_default=None)
+    slug_field = line(longest=_MAX_FIELD_CHARS, allow_none=True, load_default=None)
 
 
 class PlatformChanges(Wire):
-    """What to change of a connection; what is left out stays, and so do credentials that are not named."""
+    """Changes of a connection; missing fields and credentials stay."""
 
     credit_sales = Flag()
-    slug_field = line(longest=_LONGEST_FIELD, allow_none=True)
+    slug_field = line(longest=_MAX_FIELD_CHARS, allow_none=True)
     credentials = _credentials(required=False)
 
 

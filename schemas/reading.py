@@ -1,6 +1,6 @@
-"""Reads what is well formed by a plan that is made once per schema; what is not, marshmallow reads again and names.
+"""Fast loading of well-formed objects by a plan built once per schema; marshmallow reports the faults of others.
 
-A plan gives what the schema's `load` gives, or nothing. Fields that are not known here read for themselves.
+A plan returns the same as the schema's `load`, or None. Unknown kinds of fields use their own `deserialize`.
 """
 
 import functools
@@ -10,13 +10,13 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing
 from marshmallow.decorators import POST_LOAD
 
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 
 Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
 class ReadingPlan:
-    """How one schema reads an object: key, attribute and reader of each field, and what it makes of them then."""
+    """The plan of one schema: key, attribute and reader of each field, and the hooks after loading."""
 
     def __init__(self, schema: Schema) -> None:
         self._is_usable = _only_reads_fields(schema)
@@ -24,26 +24,26 @@ class ReadingPlan:
             (field.data_key or name, field.attribute or name, _reader(field))
             for name, field in schema.load_fields.items()
         ]
-        self._after = [
+        self._hooks = [
             functools.partial(getattr(schema, name), many=False, partial=schema.partial, unknown=schema.unknown)
             for name, _, _ in schema._hooks[POST_LOAD]
         ]
 
-    def read(self, sent: object) -> dict[str, Any] | None:
-        """Return the object as the schema loads it; None when it is malformed or the schema does more than read."""
-        if not self._is_usable or type(sent) is not dict:
+    def read(self, data: object) -> dict[str, Any] | None:
+        """Return the object as the schema loads it; None if it is malformed or the schema needs the full `load`."""
+        if not self._is_usable or type(data) is not dict:
             return None
-        found = {}
+        loaded = {}
         try:
             for key, name, reader in self._steps:
-                value = reader(sent.get(key, missing), key, sent)
+                value = reader(data.get(key, missing), key, data)
                 if value is not missing:
-                    found[name] = value
-            for settle in self._after:
-                found = settle(found)
+                    loaded[name] = value
+            for hook in self._hooks:
+                loaded = hook(loaded)
         except ValidationError:
             return None
-        return found
+        return loaded
 
 
 def _only_reads_fields(schema: Schema) -> bool:
@@ -59,17 +59,17 @@ def _reader(field: fields.Field[Any]) -> Reader:
         return field.deserialize_until_error
     if type(field) is not fields.String or field.pre_load or field.post_load:
         return field.deserialize
-    checks, slowly, takes_null = field.validators, field.deserialize, field.allow_none
+    checks, deserialize, takes_null = field.validators, field.deserialize, field.allow_none
     default = field.load_default
     has_default = not field.required and not callable(default)
 
-    def read(value: Any, key: str, sent: Mapping[str, Any]) -> Any:
+    def read(value: Any, key: str, data: Mapping[str, Any]) -> Any:
         if type(value) is str:
             for check in checks:
                 check(value)
             return value
         if value is None and takes_null:
             return None
-        return default if value is missing and has_default else slowly(value, key, sent)
+        return default if value is missing and has_default else deserialize(value, key, data)
 
     return read

@@ -1,9 +1,8 @@
-"""Renders rows by a plan that is made once per schema, many times as fast as walking the fields for each row.
+"""Fast rendering of rows by a plan built once per schema, many times faster than marshmallow's field by field.
 
-What comes out is what marshmallow would give. A field that is not known here renders itself, slowly and rightly.
-Lists that the database renders (`models.listing.json_row`) are told by `wire` which keys they have, in which order.
-Named tuples are rows as `models.listing` reads them, their ids texts already: only moments and exact numbers in them
-are converted, and the rest is copied as a whole.
+The result is the same as marshmallow's. Unknown kinds of fields use their own, slower `serialize`. `wire` gives the
+keys and their order for lists that the database renders (`models.listing.json_row`). Named tuples are rows of
+`models.listing` with ids as texts: only times and exact numbers in them are converted, the rest is copied as a whole.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from marshmallow.utils import get_value
 
 Conversion = Callable[[Any], Any]
 
-# What the database brings for them is on the wire as it is, or nearly so.
+# Their values need no conversion, or a simple one.
 _PLAIN: dict[type[Any], Conversion | None] = {
     fields.String: str,
     fields.Integer: int,
@@ -29,7 +28,7 @@ _PLAIN: dict[type[Any], Conversion | None] = {
 
 
 class RenderingPlan:
-    """How one schema turns a row into an answer: attribute, key and conversion of each field."""
+    """The plan of one schema: attribute, key and conversion of each field."""
 
     def __init__(self, schema: Schema) -> None:
         self._constants: dict[str, Any] = {}
@@ -45,77 +44,77 @@ class RenderingPlan:
             else:
                 self._slow.append((name, key, field))
         attributes = [attribute for attribute, _, _ in self._steps]
-        # With one name attrgetter gives the value and not a tuple of it, so there is always a second one.
+        # With one name attrgetter returns the value and not a tuple, so there is always a second one.
         self._values_of = attrgetter(*attributes, "__class__") if attributes else lambda _: ()
         self._layouts: dict[type[Any], _Layout] = {}
 
     def render(self, row: Any) -> dict[str, Any]:
-        """Return one row (an object or a mapping) as the API shows it; what the row lacks is left out."""
-        shown = self._quickly([row])[0] if hasattr(row, "_fields") else self._each(row)
+        """Return one row (an object or a mapping) as the API shows it; missing attributes are left out."""
+        record = self._render_tuples([row])[0] if hasattr(row, "_fields") else self._render_object(row)
         for name, key, field in self._slow:
             value = field.serialize(name, row, accessor=get_value)
             if value is not missing:
-                shown[key] = value
-        return shown
+                record[key] = value
+        return record
 
     def render_all(self, rows: Iterable[Any]) -> list[dict[str, Any]]:
         """Return several rows, all of one kind."""
-        held = list(rows)
-        if held and hasattr(held[0], "_fields") and not self._slow:
-            return self._quickly(held)
-        return [self.render(row) for row in held]
+        items = list(rows)
+        if items and hasattr(items[0], "_fields") and not self._slow:
+            return self._render_tuples(items)
+        return [self.render(row) for row in items]
 
     @property
     def wire(self) -> tuple[tuple[str, str, str], ...]:
-        """Return what the database has to know to render a row: each key with its attribute and the form of its value.
+        """Return each key of a row that the database renders, with its attribute and the form of its value, in order.
 
-        Forms are "moment", "number", and "" for what is on the wire as it is. Raises TypeError where a field has none.
+        Forms are "moment", "number", and "" for an unconverted value. Raises TypeError for a field without a form.
         """
-        found = []
+        keys = []
         for name, field in self._fields.items():
             key, form = field.data_key or name, _form(field)
             if form is None:
-                raise TypeError(f"what does the database write for {key}?")
-            found.append((key, field.attribute or name, form))
-        return tuple(found)
+                raise TypeError(f"the database has no form for {key}")
+            keys.append((key, field.attribute or name, form))
+        return tuple(keys)
 
-    def _quickly(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    def _render_tuples(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
         kind = type(rows[0])
         layout = self._layouts.get(kind)
         if layout is None:
-            layout = self._layouts[kind] = self._layout(kind._fields)
-        shown = []
+            layout = self._layouts[kind] = self._build_layout(kind._fields)
+        records = []
         for row in rows:
             values = list(layout.select(row))
             for place, convert in layout.conversions:
                 if values[place] is not None:
                     values[place] = convert(values[place])
-            shown.append(dict(zip(layout.keys, values, strict=False), **self._constants))
-        return shown
+            records.append(dict(zip(layout.keys, values, strict=False), **self._constants))
+        return records
 
-    def _layout(self, columns: Sequence[str]) -> "_Layout":
-        held = [step for step in self._steps if step[0] in columns]
-        places = [columns.index(attribute) for attribute, _, _ in held]
+    def _build_layout(self, columns: Sequence[str]) -> "_Layout":
+        steps = [step for step in self._steps if step[0] in columns]
+        places = [columns.index(attribute) for attribute, _, _ in steps]
         conversions = [
             (place, convert)
-            for place, (_, _, convert) in enumerate(held)
+            for place, (_, _, convert) in enumerate(steps)
             if convert is not None and convert not in (str, int, list)
         ]
-        # The first column again, which no key takes: with one place itemgetter gives no tuple.
-        return _Layout([key for _, key, _ in held], itemgetter(*places, 0), conversions)
+        # The first column again, for no key: with one place itemgetter returns no tuple.
+        return _Layout([key for _, key, _ in steps], itemgetter(*places, 0), conversions)
 
-    def _each(self, row: Any) -> dict[str, Any]:
-        shown = dict(self._constants)
+    def _render_object(self, row: Any) -> dict[str, Any]:
+        record = dict(self._constants)
         for (_, key, convert), value in zip(self._steps, self._values(row), strict=False):
             if value is not missing:
-                shown[key] = value if convert is None or value is None else convert(value)
-        return shown
+                record[key] = value if convert is None or value is None else convert(value)
+        return record
 
     def _values(self, row: Any) -> Iterable[Any]:
-        if type(row) is not dict:  # by far the most: rows and objects that have it all
+        if type(row) is not dict:  # the common case: rows and objects with all attributes
             with suppress(AttributeError):
-                found: Iterable[Any] = self._values_of(row)
-                return found
+                values: Iterable[Any] = self._values_of(row)
+                return values
         if isinstance(row, Mapping):
             return [row.get(attribute, missing) for attribute, _, _ in self._steps]
         return [getattr(row, attribute, missing) for attribute, _, _ in self._steps]
@@ -123,7 +122,7 @@ class RenderingPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Which places of a tuple are shown, under which keys, and what is converted."""
+    """The rendered places of a tuple, their keys, and the conversions."""
 
     keys: Sequence[str]
     select: Callable[[Any], tuple[Any, ...]]

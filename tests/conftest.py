@@ -229,8 +229,8 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     from pipelines.gateways import receive
 
     broker.client(os.environ["REDIS_URL"]).flushdb()
-    callers.forget_cached()
-    cors.forget_known()
+    callers.clear_cache()
+    cors.clear_cache()
     health.findings.forget()
     public_links.forget()
     receive.clear_cache()

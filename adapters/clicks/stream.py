@@ -10,7 +10,7 @@ from redis import Redis
 
 from adapters import broker
 from adapters.event_loop_redis import ScriptCall
-from adapters.prompt_wire import Argument, PromptWire, Script
+from adapters.thread_redis import Argument, Script, ThreadRedis
 
 KEY = "finderfee:clicks"
 GROUP = "writers"
@@ -37,11 +37,11 @@ class ClickStream:
 
     def __init__(self, redis_url: str) -> None:
         self._client: Redis = broker.prompt_client(redis_url)
-        self._wire = PromptWire(redis_url)
+        self._redis = ThreadRedis(redis_url)
 
     def append(self, call: ScriptCall) -> tuple[int, int] | None:
         """Make an `append_call` and return None, or the full window (see `full_window`). Budget: 1 round trip."""
-        return full_window(self._wire.run(call.script, len(call.keys), *call.keys, *call.values))
+        return full_window(self._redis.run(call.script, len(call.keys), *call.keys, *call.values))
 
     def length(self) -> int:
         """Return how many clicks are in the stream."""

@@ -1,1 +1,1 @@
-"""Who may call: guards, the callers they find, and how often each may."""
+"""Authentication and authorization of requests: guards, callers and rate limits."""

@@ -1,10 +1,9 @@
-"""Who is calling: an API key, a program that a person let in, a person at the dashboard, or an affiliate.
+"""Callers of the API: an API key, a program that a person authorized, a dashboard user, or an affiliate.
 
-Both are looked up through a cache of a few seconds, which is what lets a signed sale ask the database nothing about
-its key. A revoked key, a changed plan and a connected gateway take effect within KEY_CACHE_S. Wrong keys are remembered
-apart, so that however many are tried, none pushes out a good one. `api.access.strangers` counts them: a key
-that this process does not know, from an address that tries keys, is looked for among all keys in force, read once in
-KEY_CACHE_S.
+Callers are cached for a few seconds, so that a signed sale needs no query about its key. A revoked key, a changed plan
+and a connected gateway take effect within KEY_CACHE_S. Rejected keys have a cache of their own, so that no number of
+guesses evicts a valid key. `api.access.unknown_senders` counts them: when a blocked address sends a key that is not
+cached, the key is compared with a list of all keys in force, which is read once per KEY_CACHE_S.
 """
 
 import dataclasses
@@ -23,36 +22,36 @@ import settings
 from adapters import clock, sealing
 from adapters.identity import tokens
 from adapters.identity.tokens import Claims
-from api.access import strangers
+from api.access import unknown_senders
 from domain.organization import time_zones
 from domain.organization.access import Role
 from models import db
 from models.organization import api_keys
 from pipelines.organization import sign_in
 
-# When a key was last used is known to the hour, so that hardly any look-up writes.
+# The last use of a key is stored to the hour, so that hardly any look-up writes.
 _USED_EVERY = timedelta(hours=1)
 
-# More callers than one process sees in a few seconds; past it everything is forgotten and looked up again.
+# More callers than one process sees in a few seconds; when it is full, the cache is cleared.
 _CACHE_SIZE = 10_000
 
-# What was found stays here after its time, until it is found otherwise: it is looked up again even while strangers
-# are stopped.
+# A caller stays here after its entry expires, until a look-up rejects it: a cached caller is looked up again even while
+# unknown senders are blocked.
 _cached: dict[bytes, tuple[float, object]] = {}
-_wrong: dict[bytes, tuple[float, "NotLetIn"]] = {}
+_rejected: dict[bytes, tuple[float, "RejectedKey"]] = {}
 _lock = threading.Lock()
 
-Found = TypeVar("Found")
+Holder = TypeVar("Holder")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who speaks for an organization, and what the organization may do.
+    """A caller that acts for an organization, with the organization's plan.
 
-    `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
-    a member the scope read_write, "oauth" (a program that a member let in) both as its token says, and the scope "none"
-    where it says nothing; only a key has a signing secret. `signed_in_at` is when a member logged in, None for
-    a key and where nobody says. `timezone` is the organization's where a member signed in.
+    `id` is the key's or the member's; `member_id` is the person whose rate limit counts. A key has the role Owner, a
+    member the scope read_write; "oauth" (a program that a member authorized) has the role and scope of its token, and
+    the scope "none" if the token has none. Only a key has a signing secret. `signed_in_at` is the time of a member's
+    login, None for a key or if it is unknown. `timezone` is the organization's for members.
     """
 
     kind: Literal["api_key", "oauth", "member"]
@@ -75,20 +74,20 @@ class Caller:
 
     @property
     def is_integration(self) -> bool:
-        """Say whether this is an integration and not a person."""
+        """Whether this is an integration and not a person."""
         return self.kind != "member"
 
 
 @dataclass(frozen=True, slots=True)
-class NotLetIn:
-    """Why a key lets nobody in: key_missing, key_unknown or key_revoked. For our own log alone."""
+class RejectedKey:
+    """A key that was rejected. `fault` is key_missing, key_unknown or key_revoked; it only goes to our log."""
 
     fault: str
     key_id: UUID | None = None
 
 
-def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None:
-    """Return what was sent; Authorization wins over the legacy header. Source: tracking spec, section 4."""
+def read_bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None:
+    """Return the bearer value; Authorization wins over the legacy header. Source: tracking spec, section 4."""
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         kind, _, value = authorization.partition(" ")
@@ -96,44 +95,44 @@ def bearer(request: Request, *, takes_legacy_header: bool = False) -> str | None
     return request.headers.get("X-Service-Api-Key") if takes_legacy_header else None
 
 
-def key_holder(key: str | None) -> Caller | NotLetIn:
-    """Return whom an API key speaks for, or why it speaks for nobody.
+def find_key_holder(key: str | None) -> Caller | RejectedKey:
+    """Return the caller of an API key, or why the key is rejected.
 
-    Budget: 1 statement, none within KEY_CACHE_S after the last, and once an hour another with the commit; from an
-    address that tries keys none, except that all of them are read now and then.
+    Budget: 1 statement, none within KEY_CACHE_S after the last, and once an hour another with the commit; none for a
+    blocked address, except that the list of keys in force is read once per KEY_CACHE_S.
     """
     if not key:
-        return NotLetIn("key_missing")
-    name, digest = _named(key, "key")
+        return RejectedKey("key_missing")
+    name, digest = _cache_key(key, "key")
     now = time.monotonic()
-    kept, wrong = _cached.get(name), _wrong.get(name)
-    if kept is not None and kept[0] > now:
-        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
-    if wrong is not None and wrong[0] > now:
-        return wrong[1]
-    if kept is None and strangers.are_stopped() and not _in_force.has(digest):
-        return NotLetIn("key_unknown")
-    found = _find_key_holder(digest)
-    if isinstance(found, NotLetIn):
-        strangers.count()
-        _remember_wrong(name, found)
+    cached, rejected = _cached.get(name), _rejected.get(name)
+    if cached is not None and cached[0] > now:
+        return cached[1]  # type: ignore[return-value]  # the cache key includes the kind of its value
+    if rejected is not None and rejected[0] > now:
+        return rejected[1]
+    if cached is None and unknown_senders.is_blocked() and not _keys_in_force.has(digest):
+        return RejectedKey("key_unknown")
+    holder = _query_key_holder(digest)
+    if isinstance(holder, RejectedKey):
+        unknown_senders.count_unknown()
+        _remember_rejected(name, holder)
     else:
-        _remember(name, found, float("inf"))
-    return found
+        _remember(name, holder, float("inf"))
+    return holder
 
 
-def member(token: str | None) -> Caller | None:
-    """Return who signed in to the dashboard with a token, or None."""
-    return looked_up(token, "member", _find_member)
+def find_member(token: str | None) -> Caller | None:
+    """Return the dashboard member of a token, or None."""
+    return find_cached(token, "member", _find_member_by_token)
 
 
-def account(token: str | None) -> sign_in.SignedInAffiliate | None:
-    """Return which affiliate signed in with a token, or None."""
-    return looked_up(token, "account", _find_account)
+def find_account(token: str | None) -> sign_in.SignedInAffiliate | None:
+    """Return the affiliate account of a token, or None."""
+    return find_cached(token, "account", _find_account_by_token)
 
 
-def member_of(claims: Claims) -> Caller | None:
-    """Return the member whom claims of the dashboard speak for; None where their organization is not there."""
+def member_from_claims(claims: Claims) -> Caller | None:
+    """Return the member of dashboard claims; None if their organization does not exist."""
     if claims.organization_id is None:
         return None
     role = Role(claims.role or "")
@@ -163,77 +162,77 @@ def member_of(claims: Claims) -> Caller | None:
         subscription_status=person.subscription_status,
         trial_ends_at=person.trial_ends_at,
         gateways=person.gateways,
-        signed_in_at=_instant(claims.signed_in_at_s),
+        signed_in_at=_datetime_from_seconds(claims.signed_in_at_s),
         timezone=person.timezone,
     )
 
 
-def account_of(claims: Claims) -> sign_in.SignedInAffiliate:
-    """Return the affiliate whom claims speak for."""
+def account_from_claims(claims: Claims) -> sign_in.SignedInAffiliate:
+    """Return the affiliate account of claims."""
     with db.any_org_work():
-        found = sign_in.any_org_sign_affiliate_in(
+        account = sign_in.any_org_sign_affiliate_in(
             subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
         )
-    return dataclasses.replace(found, signed_in_at=_instant(claims.signed_in_at_s))
+    return dataclasses.replace(account, signed_in_at=_datetime_from_seconds(claims.signed_in_at_s))
 
 
 def is_token(bearer_value: str | None) -> bool:
-    """Say whether a bearer value has the shape of a JWT; API keys have no dots."""
+    """Return whether a bearer value has the shape of a JWT; API keys have no dots."""
     return bearer_value is not None and bearer_value.count(".") == 2
 
 
-def signing_secret(holder: Caller) -> bytes:
-    """Return the secret that this key's requests are signed with."""
+def unseal_signing_secret(holder: Caller) -> bytes:
+    """Return the secret that signs this key's requests."""
     return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.id)).encode()
 
 
-def looked_up(sent: str | None, kind: str, find: Callable[[str], tuple[Found | None, float]]) -> Found | None:
-    """Return what stands for what was `sent`, found by `find` with the seconds that it is good for, and remembered.
+def find_cached(credential: str | None, kind: str, find: Callable[[str], tuple[Holder | None, float]]) -> Holder | None:
+    """Return the holder of a credential from the cache, else from `find`, which also says how long it lasts.
 
-    Nothing is remembered of what stands for nobody.
+    Credentials without a holder are not cached.
     """
-    if not sent:
+    if not credential:
         return None
-    name, _ = _named(sent, kind)
-    kept = _cached.get(name)
-    if kept is not None and kept[0] > time.monotonic():
-        return kept[1]  # type: ignore[return-value]  # the name holds the kind of what is kept under it
-    found, good_for_s = find(sent)
-    if found is not None:
-        _remember(name, found, good_for_s)
-    return found
+    name, _ = _cache_key(credential, kind)
+    cached = _cached.get(name)
+    if cached is not None and cached[0] > time.monotonic():
+        return cached[1]  # type: ignore[return-value]  # the cache key includes the kind of its value
+    holder, lasts_s = find(credential)
+    if holder is not None:
+        _remember(name, holder, lasts_s)
+    return holder
 
 
-def is_known(sent: str, kind: str) -> bool:
-    """Say whether this process found before whom something that was `sent` stands for; it may have ended since."""
-    return _named(sent, kind)[0] in _cached
+def is_cached(credential: str, kind: str) -> bool:
+    """Return whether this process has found the holder of a credential before; it may have expired since."""
+    return _cache_key(credential, kind)[0] in _cached
 
 
-def forget(sent: str, kind: str) -> None:
-    """Forget what this process knows of something that was `sent`: it has just ended."""
+def forget(credential: str, kind: str) -> None:
+    """Remove a credential that has just ended from the cache of this process."""
     with _lock:
-        _cached.pop(_named(sent, kind)[0], None)
+        _cached.pop(_cache_key(credential, kind)[0], None)
 
 
-def forget_cached() -> None:
-    """Forget everyone whom this process knows: after a change made in it, and between tests."""
+def clear_cache() -> None:
+    """Remove all callers from the cache of this process: after a change made in it, and between tests."""
     with _lock:
         _cached.clear()
-        _wrong.clear()
-    _in_force.forget()
+        _rejected.clear()
+    _keys_in_force.forget()
 
 
-class _InForce:
-    """All keys in force as they were a moment ago, read while somebody tries keys and at no other time."""
+class _KeysInForce:
+    """A recent list of all keys in force, read only while an address is blocked for trying keys."""
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._starts: frozenset[bytes] = frozenset()
         self._until = 0.0
 
     def has(self, key_hash: bytes) -> bool:
-        """Say whether a key may be in force; one in 2**64 others looks as if it were."""
-        with self._turn:
+        """Return whether a key may be in force; one in 2**64 other keys passes too."""
+        with self._lock:
             if self._until <= time.monotonic():
                 with db.any_org_work():
                     self._starts = api_keys.any_org_list_hash_starts()
@@ -241,26 +240,26 @@ class _InForce:
             return key_hash[: api_keys.HASH_START] in self._starts
 
     def forget(self) -> None:
-        """Read them again at the next key."""
+        """Read the list again at the next key."""
         self._until = 0.0
 
 
-_in_force = _InForce()
+_keys_in_force = _KeysInForce()
 
 
-def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
-    digest = hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
+def _cache_key(credential: str, kind: str) -> tuple[bytes, bytes]:
+    digest = hashlib.sha256(credential.encode("utf-8", "surrogateescape")).digest()
     return kind.encode() + digest, digest
 
 
-def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
+def _query_key_holder(key_hash: bytes) -> Caller | RejectedKey:
     with db.any_org_work():
         holder = api_keys.any_org_find_holder(key_hash)
         _note_use(holder)
     if holder is None:
-        return NotLetIn("key_unknown")
+        return RejectedKey("key_unknown")
     if holder.revoked_at is not None:
-        return NotLetIn("key_revoked", holder.key_id)
+        return RejectedKey("key_revoked", holder.key_id)
     return Caller(
         kind="api_key",
         id=holder.key_id,
@@ -288,32 +287,32 @@ def _note_use(holder: api_keys.KeyHolder | None) -> None:
         api_keys.stage_last_used(organization_id=holder.organization_id, key_id=holder.key_id, at=now)
 
 
-def _instant(at_s: int | None) -> datetime | None:
+def _datetime_from_seconds(at_s: int | None) -> datetime | None:
     return None if at_s is None else datetime.fromtimestamp(at_s, UTC)
 
 
-def _find_member(token: str) -> tuple[Caller | None, float]:
+def _find_member_by_token(token: str) -> tuple[Caller | None, float]:
     claims = tokens.dashboard(token)
-    return (None, 0) if claims is None else (member_of(claims), claims.expires_at_s - clock.now().timestamp())
+    return (None, 0) if claims is None else (member_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
 
 
-def _find_account(token: str) -> tuple[sign_in.SignedInAffiliate | None, float]:
+def _find_account_by_token(token: str) -> tuple[sign_in.SignedInAffiliate | None, float]:
     claims = tokens.affiliate(token)
-    return (None, 0) if claims is None else (account_of(claims), claims.expires_at_s - clock.now().timestamp())
+    return (None, 0) if claims is None else (account_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
 
 
-def _remember(name: bytes, found: object, good_for_s: float) -> None:
-    seconds = min(settings.current().web.key_cache_s, good_for_s)
+def _remember(name: bytes, holder: object, lasts_s: float) -> None:
+    seconds = min(settings.current().web.key_cache_s, lasts_s)
     with _lock:
-        _wrong.pop(name, None)
+        _rejected.pop(name, None)
         if len(_cached) >= _CACHE_SIZE:
             _cached.clear()
-        _cached[name] = (time.monotonic() + seconds, found)
+        _cached[name] = (time.monotonic() + seconds, holder)
 
 
-def _remember_wrong(name: bytes, found: NotLetIn) -> None:
+def _remember_rejected(name: bytes, rejected: RejectedKey) -> None:
     with _lock:
         _cached.pop(name, None)
-        if len(_wrong) >= _CACHE_SIZE:
-            _wrong.clear()
-        _wrong[name] = (time.monotonic() + settings.current().web.key_cache_s, found)
+        if len(_rejected) >= _CACHE_SIZE:
+            _rejected.clear()
+        _rejected[name] = (time.monotonic() + settings.current().web.key_cache_s, rejected)

@@ -1,7 +1,7 @@
 """The client's address behind trusted proxies, as limits, audit entries and fraud rules count it.
 
-A proxy's `X-Forwarded-For` may carry a port, brackets, a zone or no address at all. Every spelling of an address counts
-as that address; where the trusted entry is no address, the nearest proxy with one counts in its place.
+A proxy's `X-Forwarded-For` may contain a port, brackets, a zone or no address at all. All spellings of an address count
+as that address; if the trusted entry is not an address, the nearest proxy with one counts in its place.
 """
 
 import ipaddress
@@ -25,24 +25,24 @@ class ClientAddress:
         peer = environ.get(_ORIGINAL, {}).get("REMOTE_ADDR") or ""
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
         if len(entries) >= self._hops:
-            environ["REMOTE_ADDR"] = nearest(entries[-self._hops :], peer=peer)
+            environ["REMOTE_ADDR"] = first_address(entries[-self._hops :], peer=peer)
         return self._app(environ, start_response)
 
 
-def nearest(entries: Iterable[str], *, peer: str) -> str:
+def first_address(entries: Iterable[str], *, peer: str) -> str:
     """Return the first entry that is an address, from the client towards this server, else the peer's address."""
     return next((address for address in map(normalize, entries) if address is not None), peer)
 
 
 def normalize(entry: str) -> str | None:
-    """Return the address of an entry without quotes, port, brackets and zone; None for what is no address.
+    """Return the address of an entry without quotes, port, brackets and zone; None if it is not an address.
 
     An IPv4 address that is mapped into IPv6 is returned as the IPv4 address.
     """
     text = entry.strip().strip('"').strip()
-    found = _BRACKETED.fullmatch(text) or _WITH_PORT.fullmatch(text)
+    match = _BRACKETED.fullmatch(text) or _WITH_PORT.fullmatch(text)
     try:
-        address = ipaddress.ip_address((found[1] if found else text).partition("%")[0])
+        address = ipaddress.ip_address((match[1] if match else text).partition("%")[0])
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

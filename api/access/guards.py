@@ -1,9 +1,9 @@
-"""Who may call a route. Every route declares a Guard; the checks run in one fixed order before the route does.
+"""Access checks of routes. Every route declares a Guard; its checks run in a fixed order before the view.
 
 Order on signed routes: body size (413), key and signature (401), rate limit (429), scope (403), plan (402), gateway
 (409).
 Order on the others: body size, caller (401), rate limit (429), scope, role and verified email (403), plan (402), and
-last whether the login is fresh (403), so that nobody logs in again to be refused for another reason.
+last the age of the login (403), so that a person who logs in again is not refused for another reason afterwards.
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
@@ -16,18 +16,18 @@ from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from adapters import clock
-from api.access import callers, frames, integrations, persons, signatures, strangers, subscriptions
-from api.access.callers import Caller, NotLetIn
-from api.access.frames import FrameViewer
+from api.access import callers, embed_viewers, integrations, persons, signatures, subscriptions, unknown_senders
+from api.access.callers import Caller, RejectedKey
+from api.access.embed_viewers import FrameViewer
 from api.access.persons import Person
 from domain.organization import access, plans
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from pipelines.organization.sign_in import SignedInAffiliate
 
 KIB = 1024
 
-#: How many seconds ago one may have logged in to move money, or to make what can speak for the organization.
+#: The maximum age of a login, in seconds, for moving money and for creating credentials of the organization.
 FRESH_S = 3600
 
 Audience = Literal["brand", "dashboard", "affiliate", "embed", "operator", "signed", "integration", "public"]
@@ -35,22 +35,21 @@ Audience = Literal["brand", "dashboard", "affiliate", "embed", "operator", "sign
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What a route asks of its caller.
+    """What a route requires of its caller.
 
-    `audience`: "brand" is an API key or a person at the dashboard, "dashboard" such a person alone (a valid key gets
-    403), "affiliate" one who signed in, "embed" one in the frame of a brand's site, "operator" who runs the
-    installation, "signed" a key with a signature, "integration" a program with a key or with a token of its own (one of
-    somebody who signed in gets 403), "public" anybody. A program needs `scope`, and its token `role` as well; a person
-    at the dashboard needs `role` (None: any who may read, or any who may write) and with `verified_email` an email that
-    is theirs; `hides_role` refuses a wrong role without a body. `needs_login` takes only a session that somebody logged
-    in to, and refuses programs and other tokens before it looks at anything else of theirs. `fresh_s` is how many
-    seconds ago that may have been, where it is known (None: any time). `plan` (None: every plan) holds for programs and
-    in frames, with `plan_for_people` for them as well, `needs_active_subscription` for everybody. `bucket` names the
-    rate limit; sizes in bytes.
-    A route that `counts_itself` counts in its bucket together with what it sends to the same server.
-    `accepts_any_trial` and `needs_no_gateway` (which names what the route records) are rules of the signed ingest
-    routes, `open_cors` lets any page read,
-    `closed_cors` none of another origin, not even our own surfaces.
+    `audience`: "brand" is an API key or a dashboard user; "dashboard" only a dashboard user (a valid key gets 403);
+    "affiliate" an affiliate who signed in; "embed" the viewer of an embedded page; "operator" the operator of the
+    installation; "signed" a key with a signature; "integration" a program with a key or with its own token (a token of
+    a person gets 403); "public" any caller.
+    A program needs `scope`, and its token also `role`. A dashboard user needs `role` (None: any role that may read, or
+    write) and, with `verified_email`, a verified email; `hides_role` refuses a wrong role without a body.
+    `needs_login` accepts only a session with a login, and refuses programs and other tokens before any other check.
+    `fresh_s` is the maximum age of that login in seconds, if it is known (None: any age).
+    `plan` (None: every plan) applies to programs and embedded pages, with `plan_for_people` also to people;
+    `needs_active_subscription` applies to all. `bucket` names the rate limit; sizes are in bytes.
+    A route that `counts_itself` counts the request in the round trip of its own call to the same server.
+    `accepts_any_trial` and `needs_no_gateway` (what the route records) are rules of the signed ingest routes.
+    `open_cors` lets pages of any origin read the answer, `closed_cors` those of no other origin, not even our own.
     """
 
     audience: Audience
@@ -68,17 +67,17 @@ class Guard:
     max_body_bytes: int = 64 * KIB
     takes_legacy_header: bool = False
     accepts_any_trial: bool = False
-    needs_no_gateway: subscriptions.Recorded | None = None
+    needs_no_gateway: subscriptions.IngestKind | None = None
     open_cors: bool = False
     closed_cors: bool = False
 
     @property
     def least_role(self) -> Role:
-        """The least role that passes: a Viewer reads and never writes."""
+        """The lowest role that passes: a Viewer reads and never writes."""
         return self.role or (Role.Manager if self.scope == "read_write" else Role.Viewer)
 
 
-#: A sale or a lead from the brand's own servers: signed, and refused while a gateway brings them by itself.
+#: A signed sale from the brand's own servers, refused while a connected gateway reports sales.
 SIGNED_INGEST = Guard(
     audience="signed",
     scope="read_write",
@@ -88,15 +87,15 @@ SIGNED_INGEST = Guard(
     accepts_any_trial=True,
     needs_no_gateway="sales",
 )
-#: A lead from the same servers.
+#: A signed lead from the same servers.
 SIGNED_LEADS = replace(SIGNED_INGEST, needs_no_gateway="leads")
 
 
 def check(guard: Guard) -> None:
-    """Let the caller of this request in, or raise Refused."""
+    """Check the caller of this request. Raises Refused."""
     _check_size(guard)
     if guard.audience == "public":
-        _check_limit(guard, strangers.network())
+        _check_limit(guard, unknown_senders.sender_network())
     elif guard.audience == "affiliate":
         _check_account(guard)
     elif guard.audience == "embed":
@@ -111,18 +110,15 @@ def check(guard: Guard) -> None:
         _check_brand(guard)
 
 
-def may(guard: Guard, person: Person) -> bool:
-    """Say whether somebody at the pages would be let in, were they to ask now or after they logged in again.
-
-    Counts nothing.
-    """
+def is_allowed(guard: Guard, person: Person) -> bool:
+    """Return whether a person at the pages passes a guard now or after a new login. Counts no request."""
     if guard.audience == "public":
         return True
     try:
         if guard.audience == "affiliate" and person.account is not None:
             _check_email(guard, person.account.is_email_verified)
         elif guard.audience in ("brand", "dashboard") and person.member is not None:
-            _check_standing(guard, person.member)
+            _check_permissions(guard, person.member)
         else:
             return guard.audience == "operator" and person.kind == "operator"
     except Refused:
@@ -131,9 +127,9 @@ def may(guard: Guard, person: Person) -> bool:
 
 
 def caller() -> Caller:
-    """Return whom the guard let in to speak for an organization."""
-    found: Caller = g.caller
-    return found
+    """Return the caller that acts for an organization, as the guard found it."""
+    caller: Caller = g.caller
+    return caller
 
 
 def organization_id() -> UUID:
@@ -142,48 +138,48 @@ def organization_id() -> UUID:
 
 
 def account() -> SignedInAffiliate:
-    """Return the affiliate whom the guard let in."""
-    found: SignedInAffiliate = g.account
-    return found
+    """Return the affiliate account that the guard found."""
+    account: SignedInAffiliate = g.account
+    return account
 
 
 def viewer() -> FrameViewer:
-    """Return the affiliate in a frame whom the guard let in."""
-    found: FrameViewer = g.viewer
-    return found
+    """Return the viewer of an embedded page that the guard found."""
+    viewer: FrameViewer = g.viewer
+    return viewer
 
 
 def operator() -> Person:
-    """Return the operator whom the guard let in."""
-    found: Person = g.operator
-    return found
+    """Return the operator that the guard found."""
+    operator: Person = g.operator
+    return operator
 
 
-def check_standing(guard: Guard) -> None:
-    """Refuse the caller what `guard` refuses who is within its limit: scope, role, email, plan. Counts nothing."""
-    _check_standing(guard, caller())
+def check_permissions(guard: Guard) -> None:
+    """Raise Refused if the caller fails a guard's checks of login, scope, role, email or plan. Counts no request."""
+    _check_permissions(guard, caller())
 
 
 def check_scope(guard: Guard) -> None:
-    """Refuse (403) the caller who lacks the scope of `guard`."""
+    """Raise Refused (403) if the caller lacks the scope of `guard`."""
     _check_scope(guard, caller())
 
 
-def count(bucket: str) -> None:
-    """Count this request of the caller, on a route that counts itself. Raises Refused (429)."""
+def count_request(bucket: str) -> None:
+    """Count this request in the caller's limit, on a route that counts itself. Raises Refused (429)."""
     if not current_app.extensions["limiter"].allows(bucket, str(caller().member_id)):
         raise Refused(429)
 
 
 def check_fresh_login(signed_in_at: datetime | None, *, within_s: int) -> None:
-    """Refuse a person who is known to have logged in longer ago than `within_s`; a key never did."""
+    """Raise Refused (403) if a person logged in longer ago than `within_s`; keys, and unknown logins, pass."""
     if signed_in_at is not None and clock.now() - signed_in_at > timedelta(seconds=within_s):
         message = f"You logged in more than {within_s // 60} minutes ago. Log in again, then repeat this."
         raise Refused(403, "fresh_login_required", message)
 
 
 def caller_name() -> str:
-    """Return what tells this caller's cursors and keys from everybody else's."""
+    """Return the name that separates this caller's cursors and keys from those of others."""
     if "caller" in g:
         return str(g.caller.organization_id)
     if "operator" in g:
@@ -196,39 +192,43 @@ def caller_name() -> str:
 def _check_size(guard: Guard) -> None:
     if not request.content_length and "HTTP_TRANSFER_ENCODING" not in request.environ:
         return  # without either there is no body
-    # A chunked body shows its size only when it is read, and is cut off without a word at the length set here.
+    # The size of a chunked body is known only after reading; a longer one is cut off silently at the length set here.
     request.max_content_length = guard.max_body_bytes + 1
     if (request.content_length or 0) > guard.max_body_bytes or len(request.get_data(cache=True)) > guard.max_body_bytes:
         raise RequestEntityTooLarge
 
 
 def _check_account(guard: Guard) -> None:
-    person = persons.calling(request.environ)
-    found = person.account if person else callers.account(callers.bearer(request))
-    if found is None:
+    person = persons.person_from_environ(request.environ)
+    account = person.account if person else callers.find_account(callers.read_bearer(request))
+    if account is None:
         raise Refused(401)
-    _check_limit(guard, f"account {found.subject}")
-    _check_email(guard, found.is_email_verified)
-    _check_fresh(guard, found.signed_in_at)
-    g.account = found
+    _check_limit(guard, f"account {account.subject}")
+    _check_email(guard, account.is_email_verified)
+    _check_fresh(guard, account.signed_in_at)
+    g.account = account
 
 
 def _check_viewer(guard: Guard) -> None:
-    found = None if persons.calling(request.environ) else frames.viewer(callers.bearer(request))
-    if found is None:
+    viewer = (
+        None
+        if persons.person_from_environ(request.environ)
+        else embed_viewers.find_viewer(callers.read_bearer(request))
+    )
+    if viewer is None:
         raise Refused(401)
-    _check_limit(guard, f"embed {found.token_id}")
-    # Our page in the frame asks its own origin; whoever took the token to another page does not.
+    _check_limit(guard, f"embed {viewer.token_id}")
+    # Our embedded page calls its own origin; a page of another site that has the token does not.
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-        raise Refused(403, "forbidden", "An embed token is for the page of this service alone.")
+        raise Refused(403, "forbidden", "An embed token works only on the embedded page of this service.")
     if guard.plan is not None:
-        subscriptions.check_plan(guard.plan, found)
-    g.viewer = found
+        subscriptions.check_plan(guard.plan, viewer)
+    g.viewer = viewer
 
 
 def _check_operator(guard: Guard) -> None:
-    # A person of the console's pages: nobody is an operator by a key or a token of the network.
-    person = persons.calling(request.environ)
+    # Only a person at the console's pages can be an operator, never a key or a token.
+    person = persons.person_from_environ(request.environ)
     if person is None or person.kind != "operator":
         raise Refused(401)
     _check_limit(guard, f"operator {person.subject}")
@@ -237,10 +237,10 @@ def _check_operator(guard: Guard) -> None:
 
 
 def _check_signed(guard: Guard) -> None:
-    holder = signatures.signed_by(
-        callers.key_holder(callers.bearer(request, takes_legacy_header=guard.takes_legacy_header))
+    holder = signatures.verify_signature(
+        callers.find_key_holder(callers.read_bearer(request, takes_legacy_header=guard.takes_legacy_header))
     )
-    _check_limit(guard, strangers.network())
+    _check_limit(guard, unknown_senders.sender_network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
     if guard.needs_no_gateway is not None:
@@ -249,41 +249,41 @@ def _check_signed(guard: Guard) -> None:
 
 
 def _check_integration(guard: Guard) -> None:
-    found = integrations.calling(request)
-    _check_limit(guard, str(found.member_id))
-    _check_standing(guard, found)
-    g.caller = found
+    caller = integrations.find_caller(request)
+    _check_limit(guard, str(caller.member_id))
+    _check_permissions(guard, caller)
+    g.caller = caller
 
 
 def _check_brand(guard: Guard) -> None:
-    found = _brand_caller()
-    if found is None or isinstance(found, NotLetIn):
+    caller = _brand_caller()
+    if caller is None or isinstance(caller, RejectedKey):
         raise Refused(401)
-    _check_limit(guard, str(found.member_id))
-    _check_standing(guard, found)
-    _check_fresh(guard, found.signed_in_at)
-    g.caller = found
+    _check_limit(guard, str(caller.member_id))
+    _check_permissions(guard, caller)
+    _check_fresh(guard, caller.signed_in_at)
+    g.caller = caller
 
 
-def _brand_caller() -> Caller | NotLetIn | None:
-    person = persons.calling(request.environ)
+def _brand_caller() -> Caller | RejectedKey | None:
+    person = persons.person_from_environ(request.environ)
     if person is not None:
         return person.member
-    program = integrations.carried(request.environ)
+    program = integrations.caller_from_environ(request.environ)
     if program is not None:
         return program
-    sent = callers.bearer(request)
-    return callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
+    credential = callers.read_bearer(request)
+    return callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
 
 
-def _check_standing(guard: Guard, found: Caller) -> None:
-    _check_login(guard, found)
-    _check_is_person(guard, found)
-    _check_scope(guard, found)
-    _check_role(guard, found)
-    _check_email(guard, found.is_email_verified)
-    _check_plan(guard, found)
-    _check_subscription(guard, found)
+def _check_permissions(guard: Guard, caller: Caller) -> None:
+    _check_login(guard, caller)
+    _check_is_person(guard, caller)
+    _check_scope(guard, caller)
+    _check_role(guard, caller)
+    _check_email(guard, caller.is_email_verified)
+    _check_plan(guard, caller)
+    _check_subscription(guard, caller)
 
 
 def _check_limit(guard: Guard, name: str) -> None:
@@ -291,28 +291,28 @@ def _check_limit(guard: Guard, name: str) -> None:
         raise Refused(429)
 
 
-def _check_login(guard: Guard, found: Caller) -> None:
-    if guard.needs_login and not found.is_interactive:
-        message = "Only a person who logged in to the dashboard can do this; an API key or another token cannot."
+def _check_login(guard: Guard, caller: Caller) -> None:
+    if guard.needs_login and not caller.is_interactive:
+        message = "This needs a person who logged in to the dashboard; an API key or another token cannot do it."
         raise Refused(403, "interactive_session_required", message)
 
 
-def _check_is_person(guard: Guard, found: Caller) -> None:
-    if guard.audience == "dashboard" and found.is_integration:
+def _check_is_person(guard: Guard, caller: Caller) -> None:
+    if guard.audience == "dashboard" and caller.is_integration:
         raise Refused(403, "forbidden", "This needs a person's dashboard session; an API key cannot do it.")
 
 
-def _check_scope(guard: Guard, found: Caller) -> None:
-    if guard.scope == "read_write" and found.scope != "read_write":
+def _check_scope(guard: Guard, caller: Caller) -> None:
+    if guard.scope == "read_write" and caller.scope != "read_write":
         raise Refused(403, "forbidden", "This API key lacks the scope read_write.")
 
 
-def _check_role(guard: Guard, found: Caller) -> None:
-    if access.at_least(found.role, guard.least_role):
+def _check_role(guard: Guard, caller: Caller) -> None:
+    if access.at_least(caller.role, guard.least_role):
         return
     if guard.hides_role:
         raise Refused(403)
-    raise Refused(403, "forbidden", f"This needs the role {guard.least_role} or a higher one; yours is {found.role}.")
+    raise Refused(403, "forbidden", f"This needs the role {guard.least_role} or a higher one; yours is {caller.role}.")
 
 
 def _check_email(guard: Guard, is_email_verified: bool) -> None:
@@ -325,11 +325,11 @@ def _check_fresh(guard: Guard, signed_in_at: datetime | None) -> None:
         check_fresh_login(signed_in_at, within_s=guard.fresh_s)
 
 
-def _check_plan(guard: Guard, found: Caller) -> None:
-    if guard.plan is not None and (found.is_integration or guard.plan_for_people):
-        subscriptions.check_plan(guard.plan, found, any_trial=guard.accepts_any_trial)
+def _check_plan(guard: Guard, caller: Caller) -> None:
+    if guard.plan is not None and (caller.is_integration or guard.plan_for_people):
+        subscriptions.check_plan(guard.plan, caller, any_trial=guard.accepts_any_trial)
 
 
-def _check_subscription(guard: Guard, found: Caller) -> None:
+def _check_subscription(guard: Guard, caller: Caller) -> None:
     if guard.needs_active_subscription:
-        subscriptions.check_active(found)
+        subscriptions.check_active(caller)

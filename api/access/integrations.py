@@ -1,7 +1,7 @@
-"""Programs that work for a brand at routes of their own: with a key, or let in by a person at an identity provider.
+"""Programs that act for a brand on their own routes: with a key, or authorized by a person at an identity provider.
 
-A program's token is for /mcp and for no other route. The operations that it has done are asked for within this process,
-and carry the caller that the door let in; no header of the network gets there.
+A program's token is accepted by /mcp and by no other route. Its operations are requested within this process with the
+caller in the WSGI environment, which no header from the network can set.
 Source: core spec, "Callers"; RFC 6750, RFC 9728; Model Context Protocol, "Authorization".
 """
 
@@ -15,9 +15,9 @@ import settings
 from adapters import clock
 from adapters.identity import tokens
 from api.access import callers
-from api.access.callers import Caller, NotLetIn
+from api.access.callers import Caller, RejectedKey
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from pipelines.organization import sign_in
 
@@ -25,55 +25,57 @@ _ENVIRON_KEY = "finderfee.program"
 _METADATA = "/.well-known/oauth-protected-resource/mcp"
 
 
-def calling(request: Request) -> Caller:
-    """Return whom a program speaks for. Its key may come in X-Service-Api-Key, where a relay needs Authorization.
+def find_caller(request: Request) -> Caller:
+    """Return the caller of a program. Its key may be in X-Service-Api-Key, for relays that use Authorization
+    themselves.
 
-    Raises Refused: 401 for nobody we know; 403 for somebody who signed in, and is no program, and for a token that lets
-    a program do nothing here.
+    Raises Refused: 401 for an unknown caller; 403 for a person's token, and for a token without a scope of ours.
     """
-    sent = callers.bearer(request, takes_legacy_header=True)
-    found = _of_token(sent or "") if callers.is_token(sent) else callers.key_holder(sent)
-    if isinstance(found, NotLetIn):
-        raise unknown()
-    if found.scope == "none":
-        raise lacking(tokens.READ_SCOPE)
-    return found
+    credential = callers.read_bearer(request, takes_legacy_header=True)
+    caller = _find_by_token(credential or "") if callers.is_token(credential) else callers.find_key_holder(credential)
+    if isinstance(caller, RejectedKey):
+        raise refuse_unknown()
+    if caller.scope == "none":
+        raise refuse_missing_scope(tokens.READ_SCOPE)
+    return caller
 
 
-def to_carry(caller: Caller) -> Mapping[str, object]:
-    """Return what a request that is made within this process carries of a caller; a key says by itself who it is."""
+def internal_environ(caller: Caller) -> Mapping[str, object]:
+    """Return the environment entries of an internal request for a caller; none for a key, which is sent again."""
     return {_ENVIRON_KEY: caller} if caller.kind == "oauth" else {}
 
 
-def carried(environ: Mapping[str, Any]) -> Caller | None:
-    """Return for which program this request is made; None for every request that came over the network."""
-    found: Caller | None = environ.get(_ENVIRON_KEY)
-    return found
+def caller_from_environ(environ: Mapping[str, Any]) -> Caller | None:
+    """Return the program that this internal request is for; None for a request from the network."""
+    caller: Caller | None = environ.get(_ENVIRON_KEY)
+    return caller
 
 
-def unknown() -> Refused:
-    """Return the refusal of a program that nobody knows; the answer says what it should have sent."""
-    is_told = settings.current().identity.mcp_issuer is not None
-    _challenge(f'{_where()}, scope="{tokens.READ_SCOPE}"' if is_told else 'realm="finderfee"')
+def refuse_unknown() -> Refused:
+    """Return the refusal of an unknown program; the answer's challenge says how to authenticate."""
+    has_issuer = settings.current().identity.mcp_issuer is not None
+    _challenge(f'{_metadata_parameter()}, scope="{tokens.READ_SCOPE}"' if has_issuer else 'realm="finderfee"')
     return Refused(401)
 
 
-def lacking(scope: str) -> Refused:
-    """Return the refusal of a program whose person has to let it do more; the answer says what to ask them for."""
-    where = f", {_where()}" if settings.current().identity.mcp_issuer is not None else ""
+def refuse_missing_scope(scope: str) -> Refused:
+    """Return the refusal of a program that lacks a scope; the answer's challenge names the scope to request."""
+    where = f", {_metadata_parameter()}" if settings.current().identity.mcp_issuer is not None else ""
     _challenge(f'error="insufficient_scope", scope="{scope}"{where}')
-    return Refused(403, "insufficient_scope", f"The person who let this program in did not give it {scope}.")
+    return Refused(
+        403, "insufficient_scope", f"This program was not given the scope {scope}. Authorize it again with {scope}."
+    )
 
 
-def _of_token(token: str) -> Caller | NotLetIn:
-    found = callers.looked_up(token, "oauth", _find)
-    if found is None and (tokens.dashboard(token) is not None or tokens.affiliate(token) is not None):
-        raise Refused(403, "forbidden", "This is for programs with an API key; a person's session cannot do it.")
-    return found or NotLetIn("key_missing")
+def _find_by_token(token: str) -> Caller | RejectedKey:
+    caller = callers.find_cached(token, "oauth", _find)
+    if caller is None and (tokens.dashboard(token) is not None or tokens.affiliate(token) is not None):
+        raise Refused(403, "forbidden", "This needs a program with an API key; a person's session cannot do it.")
+    return caller or RejectedKey("key_missing")
 
 
 def _find(token: str) -> tuple[Caller | None, float]:
-    """Return whom a program's token speaks for, and for how many seconds. Budget: 1 statement, a new person's 3."""
+    """Return the caller of a program's token and for how many seconds. Budget: 1 statement, 3 for a new person."""
     claims = tokens.program(token)
     if claims is None or claims.person.organization_id is None:
         return None, 0
@@ -107,24 +109,24 @@ def _find(token: str) -> tuple[Caller | None, float]:
     return caller, person.expires_at_s - clock.now().timestamp()
 
 
-def _scope(given: frozenset[str]) -> str:
-    if tokens.WRITE_SCOPE in given:
+def _scope(scopes: frozenset[str]) -> str:
+    if tokens.WRITE_SCOPE in scopes:
         return "read_write"
-    return "read" if tokens.READ_SCOPE in given else "none"
+    return "read" if tokens.READ_SCOPE in scopes else "none"
 
 
 def _subject(subject: str) -> str:
-    """Return by which subject we know a person: another issuer may call somebody else the same."""
+    """Return the subject that identifies a person here: another issuer may use it for another person."""
     chosen = settings.current().identity
     return subject if chosen.mcp_issuer == chosen.dashboard_issuer else f"mcp:{subject}"
 
 
-def _where() -> str:
+def _metadata_parameter() -> str:
     return f'resource_metadata="{settings.current().web.url}{_METADATA}"'
 
 
-def _challenge(said: str) -> None:
-    after_this_request(functools.partial(_with_challenge, f"Bearer {said}"))
+def _challenge(parameters: str) -> None:
+    after_this_request(functools.partial(_with_challenge, f"Bearer {parameters}"))
 
 
 def _with_challenge(challenge: str, answer: Response) -> Response:

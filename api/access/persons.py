@@ -1,8 +1,7 @@
-"""Who sits at a page: a person with a session, as the pages pass them on to the operations of the api.
+"""People with a session, as the pages pass them on to the operations of the API.
 
-The cookie of a session is no credential of the api: only a page, which has looked the session up and knows that the
-request comes from itself, can put a person into the environment of the request that it makes within this process. No
-header of the network gets there.
+A session cookie is not a credential of the API. Only a page, which has looked up the session and checked that the
+request comes from itself, puts the person into the environment of an internal request; no header from the network can.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any, Literal
 from adapters import clock
 from adapters.identity import tokens
 from adapters.identity.tokens import Claims
-from api.access import callers, strangers
+from api.access import callers, unknown_senders
 from api.access.callers import Caller
 from models import db
 from models.organization.web_sessions import WebSession
@@ -22,20 +21,20 @@ from pipelines.organization.sign_in import SignedInAffiliate
 
 PersonKind = Literal["member", "account", "operator"]
 
-#: Where a request made within this process carries the person it is made for.
+#: The key of the person in the environment of an internal request.
 ENVIRON_KEY = "finderfee.person"
 
 _CACHE = "session"
-# Whose identity provider takes the place of our own links, where one is configured.
+# The names of the identity providers that replace our own sign-in links, if one is configured.
 _PROVIDERS = {"member": "dashboard", "account": "affiliate"}
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with a session. A member speaks for an organization, an account is an affiliate's, an operator has none.
+    """A person with a session: a member of an organization, an affiliate account, or an operator.
 
-    `name` is their address where it is proved, else their subject. `session` is what the session is known by: never the
-    cookie. One that `is_due` has its provider asked again at the next page.
+    `name` is the email if it is verified, else the subject. `session` is the hash of the session id, never the cookie.
+    If `is_due`, the next page checks the session with its provider again.
     """
 
     kind: PersonKind
@@ -50,53 +49,54 @@ class Person:
     is_due: bool = False
 
 
-def calling(environ: Mapping[str, Any]) -> Person | None:
-    """Return whom a page makes this request for; None for every request that came over the network."""
-    found: Person | None = environ.get(ENVIRON_KEY)
-    return found
+def person_from_environ(environ: Mapping[str, Any]) -> Person | None:
+    """Return the person whom a page makes this request for; None for a request from the network."""
+    person: Person | None = environ.get(ENVIRON_KEY)
+    return person
 
 
-def to_carry(environ: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return what a further request within the process carries of the person that this one is made for."""
-    person = calling(environ)
+def internal_environ(environ: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return the environment entries that pass this request's person on to a further internal request."""
+    person = person_from_environ(environ)
     return {ENVIRON_KEY: person} if person is not None else {}
 
 
-def of_cookie(cookie: str | None) -> Person | None:
-    """Return who is signed in with a cookie; None when nobody is.
+def find_by_cookie(cookie: str | None) -> Person | None:
+    """Return the person who is signed in with a cookie, or None.
 
-    What is found is remembered as keys are: a session that ended elsewhere, and a role that changed, take effect
-    within KEY_CACHE_S; what a provider says anew, when it is asked again. Budget: 2 statements, none within KEY_CACHE_S
-    after the last; where the provider is asked, once in 15 minutes, 4 round trips and that call besides.
+    People are cached like keys: a session that ended elsewhere and a changed role take effect within KEY_CACHE_S, a
+    change at the provider when it is asked again. Budget: 2 statements, none within KEY_CACHE_S after the last; when
+    the provider is asked, once in 15 minutes, 4 more round trips and the call.
     """
-    return callers.looked_up(cookie, _CACHE, _find)
+    return callers.find_cached(cookie, _CACHE, _find)
 
 
 def forget(cookie: str) -> None:
-    """Forget who was signed in with a cookie: that session has just ended."""
+    """Remove a cookie whose session has just ended from the cache."""
     callers.forget(cookie, _CACHE)
 
 
 def _find(cookie: str) -> tuple[Person | None, float]:
-    if strangers.are_stopped() and not callers.is_known(cookie, _CACHE):
+    if unknown_senders.is_blocked() and not callers.is_cached(cookie, _CACHE):
         return None, 0
     now = clock.now()
     with db.any_org_work():
         session = sessions.any_org_find(cookie, now=now)
     if session is None:
-        strangers.count()
+        unknown_senders.count_unknown()
         return None, 0
-    standing = provider_sessions.renew(session, now=now)
-    if standing is None:
+    renewed = provider_sessions.renew(session, now=now)
+    if renewed is None:
         return None, 0
-    until = min(standing.expires_at, standing.refresh_from or standing.expires_at)
-    return _person(standing, now=now), (until - now).total_seconds()
+    until = min(renewed.expires_at, renewed.refresh_from or renewed.expires_at)
+    return _person_from_session(renewed, now=now), (until - now).total_seconds()
 
 
-def _person(session: WebSession, *, now: datetime) -> Person | None:
-    """Return whose session this is.
+def _person_from_session(session: WebSession, *, now: datetime) -> Person | None:
+    """Return the person of a session.
 
-    None for a session of our own links where a provider says by now who people are, and where the organization is gone.
+    None if the session began with one of our links but a provider has been configured since, or if the organization no
+    longer exists.
     """
     kind: PersonKind = session.kind  # type: ignore[assignment]  # the database knows these three
     if kind in _PROVIDERS and session.issuer is None:
@@ -104,8 +104,8 @@ def _person(session: WebSession, *, now: datetime) -> Person | None:
             tokens.check_local(_PROVIDERS[kind])
         except tokens.NotLocal:
             return None
-    claims = _claims(session)
-    member = callers.member_of(claims) if kind == "member" else None
+    claims = _claims_from_session(session)
+    member = callers.member_from_claims(claims) if kind == "member" else None
     if kind == "member" and member is None:
         return None
     return Person(
@@ -117,13 +117,13 @@ def _person(session: WebSession, *, now: datetime) -> Person | None:
         signed_in_at=_logged_in_at(session),
         expires_at=session.expires_at,
         member=member,
-        account=callers.account_of(claims) if kind == "account" else None,
+        account=callers.account_from_claims(claims) if kind == "account" else None,
         is_due=provider_sessions.needs_browser_check(session, now=now),
     )
 
 
-def _claims(session: WebSession) -> Claims:
-    """Return what a token of this person would say: a session is one that somebody logged in to."""
+def _claims_from_session(session: WebSession) -> Claims:
+    """Return the claims that a token of this person would have; every session began with a login."""
     return Claims(
         subject=session.subject,
         email=session.email,
@@ -137,5 +137,5 @@ def _claims(session: WebSession) -> Claims:
 
 
 def _logged_in_at(session: WebSession) -> datetime:
-    """Return when somebody logged in; where nobody says, that is too long ago for everything."""
+    """Return the time of the login; if it is unknown, the epoch, which is too old for every check."""
     return session.signed_in_at if session.is_login_dated else datetime.fromtimestamp(0, UTC)

@@ -1,12 +1,12 @@
-"""Affiliates as a brand sees them.
+"""Affiliates of a brand.
 
-affiliates       their records and the applications that wait
-decisions        who is let in, refused or paused, singly and in bulk
+affiliates       their records and pending applications
+decisions        approve, reject and bulk actions
 links            an affiliate's tracking links
-balance          what an affiliate has coming, by currency
+balance          an affiliate's balance by currency
 tax_forms        the tax form on file, and the signed link that opens it
-sub_affiliates   whom an affiliate recruited, and with which link
-view             what a caller sees of an affiliate
+sub_affiliates   an affiliate's recruits and recruiting link
+serializers      the JSON of an affiliate for a caller
 """
 
 from api.affiliates import affiliates, balance, decisions, links, sub_affiliates, tax_forms

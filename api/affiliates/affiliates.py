@@ -1,4 +1,4 @@
-"""Affiliates, as the brand sees and changes them. Decisions about them are in `decisions`.
+"""Records of affiliates, for the brand. Decisions about them are in `decisions`.
 
 Source: core spec, "Affiliates".
 """
@@ -12,10 +12,10 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
-from api.edge.wake import wake_relay
+from api.affiliates import serializers
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -31,7 +31,7 @@ from schemas.affiliates.affiliate import (
     AffiliateRecord,
     AffiliatesQuery,
     ApplicationsQuery,
-    with_kept_type,
+    with_stored_type,
 )
 
 blueprint = Blueprint("affiliates", __name__)
@@ -44,7 +44,7 @@ _RECORD = AffiliateRecord()
 @blueprint.post("/api/v1/affiliates")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=AffiliateBody(),
     refuses=(
@@ -57,18 +57,18 @@ _RECORD = AffiliateRecord()
 )
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
-    wanted = body.load()
-    answer = answers.once(lambda: _create(wanted))
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _create(requested))
     wake_relay()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _create(requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
-    joined = enrollment.create(organization_id=caller.organization_id, body=wanted, is_test=caller.is_test, now=now)
-    after = view.audited(joined.affiliate, joined.links)
+    joined = enrollment.create(organization_id=caller.organization_id, body=requested, is_test=caller.is_test, now=now)
+    after = serializers.serialize_for_audit(joined.affiliate, joined.links)
     audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
-    return 201, view.shown(joined.affiliate, joined.links)
+    return 201, serializers.serialize(joined.affiliate, joined.links)
 
 
 @blueprint.get("/api/v1/affiliates")
@@ -76,63 +76,65 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    One round trip for any number; two with `balances`, and three where a link is not short.
+    One round trip for any number; two with `balances`, and three if a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
+    page_request = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
     selection = lists.Selection(
         organization_id=organization_id,
-        shape=view.shape(),
-        base_url=view.base_url(),
+        shape=serializers.document_shape(),
+        base_url=serializers.base_url(),
         filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
-        after=asked.after,
-        take=asked.take,
+        after=page_request.after,
+        take=page_request.take,
         skip=query["skip"],
         order=query["sort"],
     )
     with db.unit_of_work(organization_id):
         page = None if query["balances"] else selection.page()
         if page is not None and page.documents is not None:
-            return paging.together(asked, page)
+            return paging.serialize_rendered_page(page_request, page)
         as_of = clock.now() if query["balances"] else None
-        return paging.envelope(asked, selection.rows(), functools.partial(view.rendered_all, balances_as_of=as_of))
+        return paging.serialize_page(
+            page_request, selection.rows(), functools.partial(serializers.serialize_rendered, balances_as_of=as_of)
+        )
 
 
 @blueprint.get("/api/v1/affiliates/applications")
 @operation(_READ, array(_RECORD), asks=ApplicationsQuery(), may_lag="answer")
 def list_applications() -> list[Any]:
-    """List affiliates who wait for a decision, newest first, as a flat array."""
+    """List pending applications, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         rows = lists.list_pending(
             organization_id=organization_id,
             program_id=query["program_id"],
-            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),
+            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MAX_TAKE),
             skip=query["skip"],
         )
-        return view.shown_all(rows)
+        return serializers.serialize_all(rows)
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
-        (shown,) = view.shown_all([affiliate])
-    return shown
+        (record,) = serializers.serialize_all([affiliate])
+    return record
 
 
 @blueprint.patch("/api/v1/affiliates/<affiliate_id>")
-@operation(_WRITE, one(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
+@operation(_WRITE, object_of(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
 def change_affiliate(affiliate_id: str) -> Response:
-    """Change an affiliate; what is not sent stays. 200 with them."""
+    """Change an affiliate; fields that are not sent stay as they are. 200 with the affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         seen = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     changes = body.load()
-    answer = answers.once(lambda: _change(seen, changes))
+    answer = idempotency.run_once(lambda: _change(seen, changes))
     wake_relay()
     return answer
 
@@ -140,8 +142,8 @@ def change_affiliate(affiliate_id: str) -> Response:
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = management.lock_for_changes(affiliate=seen, changes=changes)
-    changes = with_kept_type(changes, kept=before.custom_commission_type)
-    links = view.links_of(seen.id)
+    changes = with_stored_type(changes, stored_type=before.custom_commission_type)
+    links = serializers.list_links(seen.id)
     after = management.change(affiliate=before, changes=changes, now=now)
-    view.record_change("affiliate.updated", before, after, links, now=now)
-    return 200, view.shown(after, links)
+    serializers.record_change("affiliate.updated", before, after, links, now=now)
+    return 200, serializers.serialize(after, links)

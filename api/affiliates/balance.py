@@ -1,4 +1,4 @@
-"""What an affiliate has coming, for the brand."""
+"""An affiliate's balance, for the brand."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import path
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.ledger import balances
@@ -22,15 +22,17 @@ _RECORD = AffiliateBalancesRecord()
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/balance")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
-    """Show what an affiliate has on hold, payable, on its way and paid, by currency.
+    """Show how much an affiliate has on hold, payable, on its way and paid, by currency.
 
     Three round trips for any number of sales: affiliate, sums, commit.
     """
     wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
     with db.unit_of_work(organization_id):
         management.find(organization_id=organization_id, affiliate_id=wanted_id)
-        found = balances.list_of_affiliates(organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now())
-    shown: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": found[wanted_id]})
-    return shown
+        by_affiliate = balances.list_of_affiliates(
+            organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now()
+        )
+    body: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": by_affiliate[wanted_id]})
+    return body

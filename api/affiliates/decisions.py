@@ -12,10 +12,10 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.affiliates import serializers
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
@@ -34,8 +34,8 @@ _BULK_AT_DASHBOARD = Guard(audience="dashboard", scope="read_write", role=Role.M
 _RECORD = AffiliateRecord()
 _OUTCOME = BulkOutcome()
 
-# The audit log's name of each action, and what it leaves behind.
-_PAST = {"approve": "approved", "pause": "paused", "delete": "deleted"}
+# The name of each action in the audit log, and the values after it.
+_PAST_TENSE = {"approve": "approved", "pause": "paused", "delete": "deleted"}
 _AFTER: Mapping[str, Mapping[str, object]] = {
     "approve": {"status": AffiliateStatus.Approved.value},
     "pause": {"status": AffiliateStatus.Paused.value},
@@ -46,54 +46,54 @@ _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
-@operation(_WRITE, one(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
-    """Approve an affiliate who applied or was rejected. 200 with the affiliate, also when they are approved already."""
-    wanted_id = _known(affiliate_id)
+    """Approve an affiliate who applied or was rejected. 200 with the affiliate, also if they are approved already."""
+    wanted_id = _check_exists(affiliate_id)
     body.load_optional()
-    return _decided(lambda: _approve(wanted_id))
+    return _run_once(lambda: _approve(wanted_id))
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
-@operation(_WRITE, one(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
-    """Turn an application down and email the applicant; the reason is for the brand alone. 200 with the affiliate."""
-    wanted_id = _known(affiliate_id)
+    """Reject an application and email the applicant; only the brand sees the reason. 200 with the affiliate."""
+    wanted_id = _check_exists(affiliate_id)
     reason = (body.load_optional()["reason"] or "").strip() or None
-    return _decided(lambda: _reject(wanted_id, reason))
+    return _run_once(lambda: _reject(wanted_id, reason))
 
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
-@operation(_BULK, one(_OUTCOME), takes=BulkAction())
+@operation(_BULK, object_of(_OUTCOME), takes=BulkAction())
 def run_bulk_action() -> Response:
-    """Approve, pause or delete up to 200 affiliates; the others are skipped. 200 with those it took."""
-    wanted = body.load()
-    return _decided(lambda: (200, _OUTCOME.dump(_run(wanted["action"], wanted["affiliate_ids"]))))
+    """Approve, pause or delete up to 200 affiliates; others are skipped. 200 with the ids of the affected ones."""
+    requested = body.load()
+    return _run_once(lambda: (200, _OUTCOME.dump(_run(requested["action"], requested["affiliate_ids"]))))
 
 
 @blueprint.post("/api/affiliates/bulk/approve")
-@operation(_BULK_AT_DASHBOARD, one(BulkApproved()), takes=BulkIds())
+@operation(_BULK_AT_DASHBOARD, object_of(BulkApproved()), takes=BulkIds())
 def approve_affiliates() -> Response:
     """Approve up to 500 applications. 200 with counts."""
-    return _counted("approve")
+    return _run_with_counts("approve")
 
 
 @blueprint.post("/api/affiliates/bulk/pause")
-@operation(_BULK_AT_DASHBOARD, one(BulkPaused()), takes=BulkIds())
+@operation(_BULK_AT_DASHBOARD, object_of(BulkPaused()), takes=BulkIds())
 def pause_affiliates() -> Response:
     """Pause up to 500 affiliates. 200 with counts."""
-    return _counted("pause")
+    return _run_with_counts("pause")
 
 
-def _known(affiliate_id: str) -> UUID:
+def _check_exists(affiliate_id: str) -> UUID:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     return wanted_id
 
 
-def _decided(work: Callable[[], _Answer]) -> Response:
-    answer = answers.once(work)
+def _run_once(work: Callable[[], _Answer]) -> Response:
+    answer = idempotency.run_once(work)
     wake_relay()
     return answer
 
@@ -118,21 +118,21 @@ def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
 
 def _decide(affiliate_id: UUID, action: str, decide: Callable[[Affiliate], Affiliate]) -> _Answer:
     before = management.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
-    links = view.links_of(affiliate_id)
+    links = serializers.list_links(affiliate_id)
     after = decide(before)
-    view.record_change(action, before, after, links, now=clock.now())
-    return 200, view.shown(after, links)
+    serializers.record_change(action, before, after, links, now=clock.now())
+    return 200, serializers.serialize(after, links)
 
 
-def _counted(action: str) -> Response:
-    wanted = body.load()
+def _run_with_counts(action: str) -> Response:
+    requested = body.load()
 
     def work() -> _Answer:
-        outcome = _run(action, wanted["ids"])
+        outcome = _run(action, requested["ids"])
         counts = {name: outcome[name] for name in ("affected", "skipped")}
-        return 200, {**counts, _PAST[action]: outcome["affected"]}
+        return 200, {**counts, _PAST_TENSE[action]: outcome["affected"]}
 
-    return _decided(work)
+    return _run_once(work)
 
 
 def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
@@ -140,15 +140,15 @@ def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
     outcome = bulk_actions.run(
         organization_id=guards.organization_id(), action=action, affiliate_ids=affiliate_ids, now=now
     )
-    for one_affected in outcome.affected:
+    for row in outcome.affected:
         audit.record(
-            f"affiliate.bulk_{_PAST[action]}",
-            one_affected.id,
-            before={"status": one_affected.status_before},
+            f"affiliate.bulk_{_PAST_TENSE[action]}",
+            row.id,
+            before={"status": row.status_before},
             after=_AFTER[action],
             now=now,
         )
-    affected_ids = [one_affected.id for one_affected in outcome.affected]
+    affected_ids = [row.id for row in outcome.affected]
     if action == "delete" and affected_ids:
         revocation.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
     return {

@@ -12,10 +12,10 @@ from adapters import clock, file_links
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, path
-from api.edge.operations import one, operation, text
+from api.edge.operations import object_of, operation, text
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import db
 from models.affiliates import tax_forms
 from models.affiliates.tax_forms import TaxForm
@@ -36,20 +36,20 @@ _PRIVATE = {
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/tax-form")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
 def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
     """Show an affiliate's tax form with a link that opens it for five minutes. Every read is audited."""
     wanted_id, now = path.uuid(affiliate_id, "affiliate"), clock.now()
     with db.unit_of_work(guards.organization_id()):
         form = tax_forms.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
         audit.record("tax_form.read", wanted_id, after={"found": form is not None}, now=now)
-    if form is None:  # said after the commit: that somebody looked for one is kept
+    if form is None:  # after the commit, so that the audit entry stays
         raise not_found("tax form of affiliate", wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(_shown(form, now))
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(_fields(form, now))
+    return record
 
 
-def _shown(form: TaxForm, now: datetime) -> Mapping[str, object]:
+def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:
     if form.held_by_stripe:
         return {"held_by_stripe": True}
     return {
@@ -65,7 +65,7 @@ def _shown(form: TaxForm, now: datetime) -> Mapping[str, object]:
 @blueprint.get("/api/files/<file_id>")
 @operation(_OPEN, text("application/octet-stream"), asks=FileQuery(), refuses=("404",))
 def open_file(file_id: str) -> Response:
-    """Open a private file by a link that was signed for it. 404 for any other link, and after its time."""
+    """Open a private file by its signed link. 404 for any other link, and after it expires."""
     wanted_id, link = path.uuid(file_id, "file"), body.query()
     if not file_links.is_good(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
         raise Refused(404)

@@ -1,9 +1,9 @@
-"""What no-code platforms call: Zapier, n8n, Make and their like.
+"""Routes for no-code platforms such as Zapier, n8n and Make.
 
-connection   whom a key connects to
-hooks        a workflow is told of an event, until it is switched off
-samples      what the event looks like
-search       one thing is found by what the workflow knows of it
+connection   the organization of a key
+hooks        subscriptions of workflows to events
+samples      example events
+search       look-ups by a value that the workflow has
 """
 
 from api.automation import connection, hooks, samples, search

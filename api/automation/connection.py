@@ -1,4 +1,4 @@
-"""Whom a key connects to: asked when somebody connects a no-code platform, and shown as the connection's name."""
+"""The organization of a key: no-code platforms show it as the name of their connection."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from api.access import guards
 from api.access.guards import Guard
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.organization import api_keys
@@ -19,20 +19,20 @@ _RECORD = AutomationConnectionRecord()
 
 
 @blueprint.get("/api/v1/automation/connection")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_automation_connection() -> Mapping[str, object]:
-    """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
+    """Show the organization of this key. A plan without automation is refused here, before a workflow is built."""
     caller = guards.caller()
     with db.unit_of_work(caller.organization_id):
-        found = api_keys.find_hint(organization_id=caller.organization_id, key_id=caller.id)
-    shown: Mapping[str, object] = _RECORD.dump(
+        key = api_keys.find_hint(organization_id=caller.organization_id, key_id=caller.id)
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "organization_id": caller.organization_id,
-            "organization_name": found.organization_name,
-            "key_hint": found.key_hint,
+            "organization_name": key.organization_name,
+            "key_hint": key.key_hint,
             "scope": caller.scope,
             "is_test": caller.is_test,
             "plan_tier": caller.plan_tier,
         }
     )
-    return shown
+    return record

@@ -1,4 +1,4 @@
-"""Hooks: a workflow subscribes when it is switched on, and leaves when it is switched off. Both may come twice."""
+"""Hooks: a workflow subscribes when it is switched on and unsubscribes when it is switched off, perhaps twice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,10 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.webhooks import hooks
 from models.webhooks.endpoints import WebhookEndpoint
@@ -23,7 +23,7 @@ from schemas.webhooks.webhook import EndpointRecord
 blueprint = Blueprint("automation_hooks", __name__)
 
 _SUBSCRIBE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
-# A workflow can be switched off whatever became of the plan.
+# A workflow can be switched off on any plan.
 _LEAVE = Guard(audience="brand", scope="read_write")
 
 _RECORD = HookRecord()
@@ -33,7 +33,7 @@ _AUDITED = EndpointRecord()
 @blueprint.post("/api/v1/automation/hooks")
 @operation(
     _SUBSCRIBE,
-    one(_RECORD),
+    object_of(_RECORD),
     shows_secret=True,
     status=201,
     gives_at=(200,),
@@ -47,27 +47,29 @@ _AUDITED = EndpointRecord()
     ),
 )
 def create_automation_hook() -> Response:
-    """Have a URL told of a trigger event. 201 with its signing secret; 200 without it where the hook stands already."""
-    wanted = body.load()
-    refusal = manage.refusal_of(wanted["target_url"], field="targetUrl")
-    return answers.once(lambda: _subscribe(wanted, refusal))
+    """Subscribe a URL to a trigger event. 201 with its signing secret; 200 without it if the hook exists already."""
+    requested = body.load()
+    refusal = manage.refusal_of(requested["target_url"], field="targetUrl")
+    return idempotency.run_once(lambda: _subscribe(requested, refusal))
 
 
-def _subscribe(wanted: Mapping[str, Any], refusal: Refused | None) -> answers.Answer:
+def _subscribe(requested: Mapping[str, Any], refusal: Refused | None) -> idempotency.Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()
-    made = subscribe(organization_id=guards.organization_id(), event=wanted["event"], url=wanted["target_url"], now=now)
-    if made.secret is None:
-        return 200, _shown(made.hook)
-    audit.record("webhook_endpoint.created", made.hook.id, after=_AUDITED.dump(made.hook), now=now)
-    return 201, {**_shown(made.hook), "secret": made.secret}
+    result = subscribe(
+        organization_id=guards.organization_id(), event=requested["event"], url=requested["target_url"], now=now
+    )
+    if result.secret is None:
+        return 200, _serialize(result.hook)
+    audit.record("webhook_endpoint.created", result.hook.id, after=_AUDITED.dump(result.hook), now=now)
+    return 201, {**_serialize(result.hook), "secret": result.secret}
 
 
 @blueprint.delete("/api/v1/automation/hooks/<hook_id>")
 @operation(_LEAVE, status=204)
 def delete_automation_hook(hook_id: str) -> Response:
-    """Delete a hook. 204, also where it is gone already: a workflow that is switched off twice does not fail."""
+    """Delete a hook. 204, also if it does not exist: switching a workflow off twice does not fail."""
     try:
         wanted_id = path.uuid(hook_id, "hook")
     except Refused:
@@ -80,7 +82,7 @@ def delete_automation_hook(hook_id: str) -> Response:
     return Response(status=204)
 
 
-def _shown(hook: WebhookEndpoint) -> dict[str, object]:
+def _serialize(hook: WebhookEndpoint) -> dict[str, object]:
     (event,) = hook.events
-    shown: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
-    return shown
+    record: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
+    return record

@@ -1,4 +1,4 @@
-"""What a trigger event looks like, so that a workflow's fields can be chosen before one happens."""
+"""Samples of trigger events, so that a workflow's fields can be chosen before an event happens."""
 
 from flask import Blueprint, Response
 
@@ -20,9 +20,9 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 @blueprint.get("/api/v1/automation/events/<event>/samples")
 @operation(_READ, array(SampleEvent()), asks=SamplesQuery(), refuses=("400 unknown_event",))
 def list_event_samples(event: str) -> Response:
-    """List events of a type as they were sent, newest first; a made-up one where none has happened yet."""
+    """List events of a type as they were sent, newest first; an example if none has happened yet."""
     check_trigger(event)
     limit = body.query()["limit"]
     with db.unit_of_work(guards.organization_id()):
-        sent = list_samples(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
-    return Response(f"[{','.join(sent)}]", content_type="application/json")
+        samples = list_samples(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
+    return Response(f"[{','.join(samples)}]", content_type="application/json")

@@ -1,17 +1,17 @@
-"""Visits that links brought, and how a brand's pages tell of them.
+"""Visits through affiliate links, and the script of a brand's pages that reports them.
 
-clicks               a visit told by a script or by a picture
-loader               the script that the pages load
+clicks               visits reported by a script or an image
+loader               the script that pages load
 install_snippet      the HTML that loads it
-install_check        is it on a page, and does it work
-attribution_params   the query parameters it looks for
+install_check        checks that a page has the script and that it works
+attribution_params   the query parameters that the script looks for
 fast_path            the usual visit, answered by the event loop instead of the route
-short_links          where a short link leads, the click on its way
-store_checkout       a store's web pixel tells who sent the browser of a checkout
-checkout_door        on to a checkout, who sent the buyer remembered
-visits               what they share: is it one, where does it lead, off with it
-debug                what became of a click, for people who test their links
-page_seen            a note that a page carries the tag
+short_links          redirects of short links, with their click
+store_checkout       the affiliate of a checkout, reported by a store's web pixel
+checkout_door        redirects to a checkout that store the buyer's affiliate
+visits               the common part: finding the link, counting the request, sending the click
+debug                the outcome of a click, for people who test their links
+tag_sightings        records that a page has the tag
 """
 
 from api.clicks import attribution_params, clicks, install_check, install_snippet, loader, store_checkout

@@ -1,4 +1,4 @@
-"""The query parameters that an organization's pages look for.
+"""The query parameters that name the affiliate on an organization's pages.
 
 Source: tracking spec, "Attribution parameters".
 """
@@ -10,11 +10,11 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from domain.clicks import attribution_params
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -33,10 +33,10 @@ _DEFAULTS = AttributionDefaults()
 
 
 @blueprint.get("/api/v1/settings/attribution-params/defaults")
-@operation(_PUBLIC, one(_DEFAULTS))
+@operation(_PUBLIC, object_of(_DEFAULTS))
 def get_attribution_param_defaults() -> Mapping[str, object]:
-    """Show the service's own parameters and what custom ones may be. For anybody."""
-    shown: Mapping[str, object] = _DEFAULTS.dump(
+    """Show the service's own parameters and the limits of custom ones. For any caller."""
+    record: Mapping[str, object] = _DEFAULTS.dump(
         {
             "defaults": attribution_params.DEFAULTS,
             "max_custom_entries": attribution_params.MAX_CUSTOM_ENTRIES,
@@ -45,52 +45,52 @@ def get_attribution_param_defaults() -> Mapping[str, object]:
             "max_param_length": attribution_params.MAX_PARAM_LENGTH,
         }
     )
-    return shown
+    return record
 
 
 @blueprint.get("/api/v1/settings/attribution-params")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_attribution_params() -> Mapping[str, object]:
-    """Show the organization's own parameters and the order in which all of them count."""
+    """Show the organization's own parameters and the effective order of all parameters."""
     with db.unit_of_work(guards.organization_id()):
-        return _shown(organizations.find(guards.organization_id()))
+        return _serialize(organizations.find(guards.organization_id()))
 
 
 @blueprint.patch("/api/v1/settings/attribution-params")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=AttributionParamsBody(),
     refuses=("400 attribution_params_too_long", "400 too_many_attribution_params", "400 invalid_attribution_param"),
 )
 def change_attribution_params() -> Response:
-    """Set the organization's own parameters; null or an empty text clears them. 200 with all of them."""
+    """Set the organization's own parameters; null or an empty text clears them. 200 with all parameters."""
     custom = body.load()["custom"]
-    return answers.once(lambda: _change(custom))
+    return idempotency.run_once(lambda: _change(custom))
 
 
 def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
     before = organizations.lock(guards.organization_id())
-    was = _shown(before)
-    assert before is not None  # or there would be nothing to show
-    is_now = _shown(profile.set_attribution_params(before, custom))
-    if is_now != was:
+    old = _serialize(before)
+    assert before is not None  # `_serialize` has checked it
+    new = _serialize(profile.set_attribution_params(before, custom))
+    if new != old:
         web_pixel.enqueue_for_organization(before.id, now=clock.now())
         audit.record(
             "org.attribution_params_changed",
             before.id,
-            before={"custom": was["custom"]},
-            after={"custom": is_now["custom"]},
+            before={"custom": old["custom"]},
+            after={"custom": new["custom"]},
             now=clock.now(),
         )
-    return 200, is_now
+    return 200, new
 
 
-def _shown(organization: Organization | None) -> Mapping[str, object]:
+def _serialize(organization: Organization | None) -> Mapping[str, object]:
     if organization is None:
         raise Refused(404)
     params = attribution_params.Params(organization.attribution_params)
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "custom": params.custom,
             "defaults": attribution_params.DEFAULTS,
@@ -99,4 +99,4 @@ def _shown(organization: Organization | None) -> Mapping[str, object]:
             "max_total_chars": attribution_params.MAX_TOTAL_CHARS,
         }
     )
-    return shown
+    return record

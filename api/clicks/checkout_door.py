@@ -1,7 +1,7 @@
-"""The checkout door: an address that remembers who sent a buyer, and leads on to a checkout where no script can run.
+"""The checkout door: an address that stores who sent a buyer and redirects to a checkout where no script can run.
 
-It opens for an affiliate who can earn in a campaign that has a door and a site; any other address is the same nothing.
-Where it leads is the brand's to say: of the request only the slug and the channel's tag are in the address.
+It works for an affiliate who can earn in a campaign that has a door and a site; any other address is not found.
+The brand sets the destination; of the request only the slug and the sub id are added to it.
 Source: core spec, "Program" (hostedCheckoutDoorEnabled, hostedCheckoutDoorMode, hostedCheckoutThankYouUrl).
 """
 
@@ -21,7 +21,7 @@ from api.organization import brand_files
 from domain import emails
 from domain.clicks import carriers, raw_click
 from domain.organization import colors
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks import doors
 from models.clicks.public_links import Link
@@ -30,18 +30,18 @@ from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
 
 #: The mode of a door that asks for the buyer's email first.
-EMAIL = "email"
+EMAIL_MODE = "email"
 
-_LONGEST_PROGRAM = 64
+_MAX_PROGRAM_LENGTH = 64
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DoorForm:
-    """What a door that asks for the email shows: whose it is, in which colour, and a token that proves a person.
+    """The form of a door that asks for the buyer's email: the brand, its colours, and a token against robots.
 
-    An email that is given is forgotten after `kept_days`; None: it is kept for ever.
+    The email is deleted after `stored_days`; None: it is stored permanently.
     """
 
     link: Link
@@ -49,120 +49,120 @@ class DoorForm:
     logo_url: str | None
     color: str | None
     text_color: str | None
-    kept_days: int | None
+    stored_days: int | None
     token: str
 
 
 def open_link(program: str, slug: str) -> Link | None:
-    """Count the visit that this request is and return the link whose door is open; None where there is no such door.
+    """Count this request as a visit and return the link of its door; None if there is no such door.
 
-    A visit of a door that asks nothing is remembered, too. Raises Refused 429, and what the database raised for a slug
-    that nobody remembers. Budget: 1 round trip to the stream's server; to the database 1 more statement for a program
-    by its slug, 1 for a link that this process was not asked for lately, and the memory of the visit.
+    A door without a form also stores the visit. Raises Refused 429, and the database's error for a slug that is not
+    cached. Budget: 1 round trip to the stream's server; to the database 1 statement for a program by its slug, 1 for a
+    link that is not cached, and those that store the visit.
     """
     if visits.is_over_limit():
-        # Who comes by what many come by arrives all the same; the database is not asked for strangers who try slugs.
+        # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
         link = public_links.last_known(SlugAddress(slug, program))
         if not _is_open(link):
             raise Refused(429)
         return link
-    link = find(program, slug)
-    counted = visits.count(link, short_links.origin())
+    link = find_link(program, slug)
+    counted = visits.count(link, short_links.origin_from_request())
     if link is None and counted.is_over_limit:
         raise Refused(429)
-    if link is not None and link.door_mode != EMAIL and visits.is_visit() and not counted.is_over_limit:
+    if link is not None and link.door_mode != EMAIL_MODE and visits.is_visit() and not counted.is_over_limit:
         ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
-        _remember(link, visitor=visitors.visitor(ip, agent))
+        _stage_visit(link, visitor=visitors.visitor(ip, agent))
     return link
 
 
-def find(program: str, slug: str) -> Link | None:
-    """Return the link of a slug whose door is open; `program` is an id or a slug that one brand's door alone has."""
+def find_link(program: str, slug: str) -> Link | None:
+    """Return the link of a slug with a working door; `program` is an id, or a slug that only one brand's door has."""
     try:
         link = visits.find(SlugAddress(slug, program))
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         raise
     if not _is_open(link):
         return None
-    return link if _is_id(program) or _is_the_one(link, program) else None
+    return link if _is_id(program) or _is_of_program(link, program) else None
 
 
-def form(link: Link) -> DoorForm:
+def build_form(link: Link) -> DoorForm:
     """Return the form of a link's door. Budget: 1 statement."""
     with db.unit_of_work(link.organization_id):
         brand = organizations.find(link.organization_id)
-    assert brand is not None  # a link stands in it
+    assert brand is not None  # a link belongs to one
     color = brand.primary_brand_color
-    kept_after = settings.current().retention.days["door_visits"]
+    after_days = settings.current().retention.days["door_visits"]
     return DoorForm(
         link=link,
         brand=brand.name,
         logo_url=brand_files.url(brand.logo_file_id),
         color=color,
         text_color=colors.text_on(color) if color else None,
-        kept_days=link.cookie_window_days + kept_after if kept_after else None,
+        stored_days=link.cookie_window_days + after_days if after_days else None,
         token=human_check.own().issue(now=clock.now(), ready_in_s=human_check.FILLING_S),
     )
 
 
 def is_human(token: str) -> bool:
-    """Say whether somebody fetched the form with this token and took their time."""
+    """Return whether a token of the form is valid and the form was not sent faster than a person can."""
     return human_check.own().verify(token, ip="", about="", now=clock.now())
 
 
 def remember_email(link: Link, email: str) -> None:
-    """Remember that a buyer came by a link, so that a payment of theirs is known by their email."""
-    _remember(link, email_normalized=emails.normalize(email))
+    """Store that a buyer came through a link, so that their payment is attributed by their email."""
+    _stage_visit(link, email_normalized=emails.normalize(email))
 
 
-def checkout(link: Link) -> str:
-    """Return the address that a buyer is sent on to."""
+def checkout_url(link: Link) -> str:
+    """Return the address of the checkout that a buyer is redirected to."""
     assert link.destination_url is not None  # its door is open
     return carriers.checkout_url(
         slug=link.slug,
         destination_url=link.destination_url,
-        sub_id=short_links.origin().sub_id,
+        sub_id=short_links.origin_from_request().sub_id,
         gateways=link.gateways,
     )
 
 
-def thank_you(program: str) -> str | None:
-    """Return where a program thanks its buyers, with the query of this request; None where there is no such page.
+def thank_you_url(program: str) -> str | None:
+    """Return the address of a program's thank-you page with the query of this request; None if it has none.
 
     Budget: 1 statement.
     """
-    if not 0 < len(program) <= _LONGEST_PROGRAM or "\x00" in program:
+    if not 0 < len(program) <= _MAX_PROGRAM_LENGTH or "\x00" in program:
         return None
     with db.any_org_work():
         door = doors.any_org_find(program)
     if door is None or door.thank_you_url is None:
         return None
     parts = urlsplit(door.thank_you_url)
-    told = request.query_string.decode("latin-1")
-    return urlunsplit(parts._replace(query="&".join(part for part in (parts.query, told) if part)))
+    query = request.query_string.decode("latin-1")
+    return urlunsplit(parts._replace(query="&".join(part for part in (parts.query, query) if part)))
 
 
 def _is_open(link: Link | None) -> bool:
     return link is not None and link.door_mode is not None and link.can_earn and bool(link.destination_url)
 
 
-def _is_the_one(link: Link | None, program: str) -> bool:
+def _is_of_program(link: Link | None, program: str) -> bool:
     assert link is not None  # its door is open
     try:
         with db.any_org_work():
             door = doors.any_org_find(program)
     except db.UNAVAILABLE:
-        return True  # an address that this process knows, and that was one brand's
+        return True  # a cached address, which was unique when it was cached
     return door is not None and door.program_id == link.program_id
 
 
-def _remember(link: Link, *, visitor: str | None = None, email_normalized: str | None = None) -> None:
+def _stage_visit(link: Link, *, visitor: str | None = None, email_normalized: str | None = None) -> None:
     try:
         with db.unit_of_work(link.organization_id):
             doors.stage_visit(link, visitor=visitor, email_normalized=email_normalized, at=clock.now())
     except db.UNAVAILABLE as error:
-        # The buyer goes on: what the checkout carries still says who sent them.
+        # The buyer goes on: the checkout's address still names the affiliate.
         _log.warning("door.forgotten", error=str(error).strip().partition("\n")[0])
 
 

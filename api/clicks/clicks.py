@@ -1,4 +1,4 @@
-"""Visits that links brought: told by a script in the page, or by a picture where there are no scripts.
+"""Visits through links, reported by a script in the page, or by an image if scripts are off.
 
 Source: tracking spec, "Public click endpoint" and "Install snippet"; section 8 "Limits".
 """
@@ -13,14 +13,14 @@ from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
 from api.access.guards import Guard
-from api.clicks import debug, page_seen, visits
+from api.clicks import debug, tag_sightings, visits
 from api.clicks.visits import VisitOrigin
 from api.edge import body
-from api.edge.operations import one, operation, text
+from api.edge.operations import object_of, operation, text
 from domain import links
 from domain.clicks import raw_click, subid
 from domain.clicks.attribution_params import Params
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from models.organization import organizations
@@ -43,19 +43,19 @@ _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cr
 
 
 @blueprint.get(PATH)
-@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery(), writes=True)
+@operation(_PUBLIC, object_of(_ANSWER), asks=ClickQuery(), writes=True)
 def count_click_by_query() -> Mapping[str, object]:
-    """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
+    """Count a visit reported in the query, with the answer of the POST. For pages that cannot send a body."""
     return _record(body.query)
 
 
 @blueprint.post(PATH)
-@operation(_PUBLIC, one(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
+@operation(_PUBLIC, object_of(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
 def count_click() -> Mapping[str, object]:
-    """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
+    """Count a visit. 200 with the click and the terms of its campaign, or only `{ok}` if no link can earn from it.
 
     JSON with any content type: a browser sends a beacon as text. With `debug=1` in the query and a key or a
-    session of the program's organization the answer also says what became of the click, and why.
+    session of the program's organization, the answer also contains the outcome of the click and its reasons.
     """
     return _record(body.load)
 
@@ -63,21 +63,21 @@ def count_click() -> Mapping[str, object]:
 @blueprint.get("/api/v1/r/c.gif")
 @operation(_PUBLIC, text("image/gif"), asks=GifQuery(), writes=True)
 def get_pixel() -> Response:
-    """Show one transparent pixel for any query, and note that the campaign's page is there.
+    """Show one transparent pixel for any query, and record that the campaign's page has the tag.
 
-    A visit counts when the address of the page, as the browser tells it, names a link. The script asks with `script=1`:
-    it tells of visits by itself, so this only says that it runs there.
+    A visit counts if the page's address, from the Referer header, names a link. The script sends `script=1`: it
+    reports visits itself, so this only records that it runs on the page.
     """
     try:
         if not visits.is_over_limit():
             query = body.query()
             if query["script"] == "1":
-                page_seen.note_script(query["program_id"])
+                tag_sightings.record_script(query["program_id"])
             else:
-                _see_page(query["program_id"])
-    except db.UNAVAILABLE:  # the picture is shown in any case
+                _note_page_visit(query["program_id"])
+    except db.UNAVAILABLE:  # the image is returned in any case
         if _MAY_NAME.search(request.headers.get("Referer", "")):
-            visits.lose()
+            visits.count_lost()
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
 
 
@@ -92,10 +92,10 @@ def _record(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     try:
         link = visits.find(address_of(fields))
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         return serialize(None, None)
     origin = origin_of(fields)
-    explain = debug.asked(link, origin, fields["program_id"])
+    explain = debug.find_explainer(link, origin, fields["program_id"])
     click_id = _count(link, origin)
     answer = serialize(click_id, link)
     return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
@@ -109,13 +109,13 @@ def _count(link: Link | None, origin: VisitOrigin) -> str | None:
 
 
 def address_of(fields: Mapping[str, Any]) -> SlugAddress:
-    """Return the slug that a loaded `ClickBody` names, with what narrows it down."""
+    """Return the slug of a loaded `ClickBody`, with its program or pixel key."""
     program = str(fields["program_id"]) if fields["program_id"] else None
     return SlugAddress(fields["slug"], program, is_on_tag=True, pixel_key=fields["pixel_key"])
 
 
 def origin_of(fields: Mapping[str, Any]) -> VisitOrigin:
-    """Return where a visit came from, from a loaded `ClickBody`."""
+    """Return the origin of a visit from a loaded `ClickBody`."""
     return VisitOrigin(
         sub_id=subid.normalize(fields["sub_id"]),
         referrer=fields["referrer"],
@@ -141,17 +141,17 @@ def serialize(click_id: str | None, link: Link | None) -> Mapping[str, object]:
     return answer
 
 
-def _see_page(program: str | None) -> None:
-    program_id = page_seen.as_id(program)
+def _note_page_visit(program: str | None) -> None:
+    program_id = tag_sightings.uuid_from_text(program)
     page = request.headers.get("Referer", "")
     if program_id is not None:
-        page_seen.note_install(program_id)
-    link = _link_of(page, program, program_id) if _MAY_NAME.search(page) else None
+        tag_sightings.record_page(program_id)
+    link = _find_link_on_page(page, program, program_id) if _MAY_NAME.search(page) else None
     visits.count(link, VisitOrigin(query_names=raw_click.query_names_from_url(page)))
 
 
-def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | None:
-    """Return the first link that the address of a page names and that can earn; else the first that is a link."""
+def _find_link_on_page(page: str, program: str | None, program_id: UUID | None) -> Link | None:
+    """Return the first link in the address of a page that can earn; else the first link."""
     custom = None
     if program_id is not None:
         with db.any_org_work():

@@ -1,7 +1,7 @@
-"""Tells people who test their links what becomes of a click, and why; nobody else is told anything.
+"""Debug answers: the outcome of a click and its reasons, for people who test their links.
 
-A caller with a key or a session of the program's organization may ask with `debug=1`. For everybody else, and whenever
-something is in the way, the answer is the ordinary one to the byte.
+A caller with a key or a session of the program's organization may send `debug=1`. For every other caller, and if the
+outcome cannot be determined, the answer is byte for byte the ordinary one.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from api.access import callers
 from api.access.callers import Caller
 from api.clicks import visits
 from api.clicks.visits import VisitOrigin
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import db
 from models.clicks.public_links import Link
@@ -25,8 +25,8 @@ from schemas.clicks.click import ClickVerdict
 
 _VERDICT = ClickVerdict()
 
-# A click that is one of these is kept, and counts as no visit.
-_UNCOUNTED = ("blocked", "duplicate")
+# Clicks with these outcomes are stored but not counted.
+_UNCOUNTED_OUTCOMES = ("blocked", "duplicate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,44 +37,46 @@ class _Verdict:
     reasons: list[str]
 
 
-def asked(
+def find_explainer(
     link: Link | None, origin: VisitOrigin, program_id: UUID | None
 ) -> Callable[[bool], Mapping[str, object]] | None:
-    """Return what explains the click of this request, told whether it was taken; None where nobody may know.
+    """Return a function that explains this request's click, given whether it was sent; None if the caller may not know.
 
-    Judges the click, so it is asked before the click is sent: it would be its own duplicate.
+    It judges the click, so call it before the click is sent: afterwards the click would be its own duplicate.
     """
     if request.args.get("debug") != "1":
         return None
     try:
-        caller = _caller()
-        if caller is None or not _is_of(caller, link, program_id):
+        caller = _find_caller()
+        if caller is None or not _may_see(caller, link, program_id):
             return None
-        verdict = _verdict(caller, link, origin)
+        verdict = _judge(caller, link, origin)
     except db.UNAVAILABLE:
         return None
 
     def explain(is_taken: bool) -> Mapping[str, object]:
         lost = _Verdict(False, "none", verdict.score, [*verdict.reasons, "not_taken"])
-        shown: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_taken else verdict)
-        return shown
+        body: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_taken else verdict)
+        return body
 
     return explain
 
 
-def _caller() -> Caller | None:
-    sent = callers.bearer(request)
-    if sent is None:
+def _find_caller() -> Caller | None:
+    credential = callers.read_bearer(request)
+    if credential is None:
         return None
     try:
-        found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
-    except Refused:  # an address that tries keys is stopped elsewhere
+        caller = (
+            callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
+        )
+    except Refused:  # an address that tries keys is blocked elsewhere
         return None
-    return found if isinstance(found, Caller) else None
+    return caller if isinstance(caller, Caller) else None
 
 
-def _is_of(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
-    # Without a link of theirs they have to name a program of theirs: whether another brand has the slug is not theirs.
+def _may_see(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
+    # Without a link the caller must name a program of theirs: they must not learn whether another brand has the slug.
     if link is not None:
         return link.organization_id == caller.organization_id
     if program_id is None:
@@ -83,7 +85,7 @@ def _is_of(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
         return programs.find(organization_id=caller.organization_id, program_id=program_id) is not None
 
 
-def _verdict(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict:
+def _judge(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict:
     if link is None:
         return _no_click("unknown_slug")
     if not link.is_open:
@@ -93,12 +95,12 @@ def _verdict(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict
     if not visits.is_visit():
         return _no_click("no_visit")
     with db.unit_of_work(caller.organization_id):
-        return _of(clicks.preview(visits.as_click(link, origin)))
+        return _verdict_from_preview(clicks.preview(visits.build_click(link, origin)))
 
 
-def _of(found: ClickPreview) -> _Verdict:
-    reasons = list(found.reasons) + (["duplicate"] if found.outcome == "duplicate" else [])
-    return _Verdict(found.outcome not in _UNCOUNTED, found.outcome, found.score, reasons)
+def _verdict_from_preview(preview: ClickPreview) -> _Verdict:
+    reasons = list(preview.reasons) + (["duplicate"] if preview.outcome == "duplicate" else [])
+    return _Verdict(preview.outcome not in _UNCOUNTED_OUTCOMES, preview.outcome, preview.score, reasons)
 
 
 def _no_click(reason: str) -> _Verdict:

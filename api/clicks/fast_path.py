@@ -15,7 +15,7 @@ from flask import Flask
 
 from adapters.broker import RedisError
 from adapters.event_loop_redis import ScriptCall
-from api.access import strangers
+from api.access import unknown_senders
 from api.clicks import clicks, visits
 from api.clicks.visits import PreparedVisit, UnconfirmedVisit, VisitSender
 from api.edge import body, cors, trace
@@ -54,7 +54,7 @@ class FastClick:
         """Return the response for Redis's reply; None if the sender is over the limit."""
         return self._context.run(self._response, reply)
 
-    def unconfirmed(self, error: RedisError) -> UnconfirmedVisit:
+    def hand_over(self, error: RedisError) -> UnconfirmedVisit:
         """Return the visit for the route, which writes the click under the id that Redis may already have."""
         return UnconfirmedVisit(self._visit, error)
 
@@ -72,14 +72,14 @@ def parse(app: Flask, environ: Environ, _: object = None) -> FastClick | None:
     """Return the click of a request; None for a request that belongs to the route. Does not block."""
     if environ["PATH_INFO"] != clicks.PATH or not _is_plain(environ):
         return None
-    fields = clicks.BODY.well_formed(body.parsed(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))))
+    fields = clicks.BODY.well_formed(body.parse(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))))
     if fields is None:
         return None
     _, link = public_links.remembered(clicks.address_of(fields))
     sender = VisitSender(environ, app.extensions["limiter"], app.extensions["click_stream"])
-    if link is None or sender.limiter.is_left_alone():
+    if link is None or sender.limiter.is_paused():
         return None
-    if sender.limiter.is_full(visits.BUCKET, strangers.network_of(sender.ip)):
+    if sender.limiter.is_full(visits.BUCKET, unknown_senders.network_from_address(sender.ip)):
         return None
     return FastClick(visits.prepare_visit(sender, link, clicks.origin_of(fields)), link)
 
@@ -105,5 +105,5 @@ def _headers(environ: Mapping[str, Any], request_id: str, length: int) -> list[t
         ("Content-Length", str(length)),
         ("X-Request-Id", request_id),
         *_HEADERS,
-        *(cors.marks(origin) if origin is not None else ()),
+        *(cors.headers_for(origin) if origin is not None else ()),
     ]

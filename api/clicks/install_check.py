@@ -1,4 +1,4 @@
-"""Is a program's tag on the brand's pages, and does it work?"""
+"""Checks of a program's tag on the brand's pages."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -9,8 +9,8 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, body, path
-from api.edge.operations import one, operation
+from api.edge import body, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.clicks.install_checks import InstallCheck
@@ -27,21 +27,21 @@ _CHECKS = "/api/v1/programs/<program_id>/install-check"
 
 
 @blueprint.get(_CHECKS)
-@operation(_READ, one(_STATUS), refuses=("404 not_found",))
+@operation(_READ, object_of(_STATUS), refuses=("404 not_found",))
 def get_install_status(program_id: str) -> Mapping[str, object]:
-    """Show how far a program's installation is. Cheap enough to be asked again and again. Budget: 1 statement."""
+    """Show the status of a program's installation. Cheap enough to poll. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _STATUS.dump(
+        body: Mapping[str, object] = _STATUS.dump(
             install_check.show(organization_id=guards.organization_id(), program_id=wanted_id)
         )
-    return shown
+    return body
 
 
 @blueprint.post(_CHECKS)
 @operation(
     _CHECK,
-    one(_STATUS),
+    object_of(_STATUS),
     takes=InstallCheckBody(),
     refuses=(
         "400 invalid_url",
@@ -53,24 +53,24 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
     ),
 )
 def check_installation(program_id: str) -> Response:
-    """Look at a page of the brand's site for the program's tag. 200 with how far the installation is.
+    """Look for the program's tag on a page of the brand's site. 200 with the status of the installation.
 
-    The page is fetched as it is, redirects are followed, scripts do not run. What is kept of it, until the next
-    check, is what the answer shows.
+    The page is fetched with redirects, its scripts do not run. Only the values of the answer are stored, until the next
+    check.
     """
     wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
-    with db.unit_of_work(organization_id):  # a program that is not there comes before a body that is wrong
-        handed_out = install_check.prepare(
+    with db.unit_of_work(organization_id):  # a missing program is reported before a malformed body
+        prepared = install_check.prepare(
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )
     url = body.load()["url"]
-    repeated = answers.repeated()
-    if repeated is not None:
-        return repeated
-    found = install_check.look(url, handed_out, now=clock.now())
-    return answers.once(lambda: _keep(wanted_id, found))
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
+    result = install_check.look(url, prepared, now=clock.now())
+    return idempotency.run_once(lambda: _store(wanted_id, result))
 
 
-def _keep(program_id: UUID, found: InstallCheck) -> answers.Answer:
-    kept = install_check.keep(found, organization_id=guards.organization_id(), program_id=program_id)
-    return 200, _STATUS.dump(kept)
+def _store(program_id: UUID, result: InstallCheck) -> idempotency.Answer:
+    status = install_check.keep(result, organization_id=guards.organization_id(), program_id=program_id)
+    return 200, _STATUS.dump(status)

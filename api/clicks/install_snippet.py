@@ -1,4 +1,4 @@
-"""The HTML that a brand puts on its pages.
+"""The HTML snippet for a brand's pages.
 
 Source: tracking spec, "Install snippet".
 """
@@ -11,7 +11,7 @@ import settings
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from models import db
 from pipelines.clicks import install_snippet
 from schemas.clicks.install_snippet import Snippet, SnippetQuery
@@ -24,20 +24,20 @@ _SNIPPET = Snippet()
 @blueprint.get("/api/v1/r/install-snippet")
 @operation(
     Guard(audience="brand"),
-    one(_SNIPPET),
+    object_of(_SNIPPET),
     asks=SnippetQuery(),
     refuses=("404 no_program_found", "409 pixel_not_provisioned"),
 )
 def get_install_snippet() -> Mapping[str, object]:
-    """Show the tag of a program: by its id, else of the newest program that is open."""
+    """Show the tag of a program, by its id or of the newest open program."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
-        made = install_snippet.make(
+        snippet = install_snippet.make(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             with_pixel=query["with_pixel"],
             captures_emails=query["email_capture"],
             base_url=settings.current().web.url,
         )
-    shown: Mapping[str, object] = _SNIPPET.dump(made)
-    return shown
+    record: Mapping[str, object] = _SNIPPET.dump(snippet)
+    return record

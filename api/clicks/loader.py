@@ -22,8 +22,8 @@ from schemas.clicks.install_snippet import LoaderQuery
 
 blueprint = Blueprint("loader", __name__)
 
-_FRESH_S = 3600
-_FRESH_WITHOUT_DATABASE_S = 60
+_MAX_AGE_S = 3600
+_MAX_AGE_WITHOUT_DATABASE_S = 60
 _SOURCE = Path(__file__).parent.parent / "templates" / "loader.min.js"
 
 
@@ -34,47 +34,47 @@ _SOURCE = Path(__file__).parent.parent / "templates" / "loader.min.js"
     asks=LoaderQuery(),
 )
 def get_loader() -> Response:
-    """Give the script, which knows the attribution parameters of the organization.
+    """Return the script with the attribution parameters of the organization.
 
-    The organization is the one of the program that is named, else the one whose tracking domain is asked; for anybody
-    else the script knows the service's own parameters. Budget: 1 statement at most, none for the service's own host.
+    The organization is that of `programId`, else that of the requested tracking domain; without either the script has
+    the service's own parameters. Budget: 1 statement at most, none for the service's own host.
     """
-    params = _params(body.query()["program_id"])
+    params = _find_params(body.query()["program_id"])
     parameters = ",".join((params or Params(None)).effective_order)
     answer = Response(content_type="text/javascript; charset=utf-8")
-    if compression.is_taken():
-        compression.mark(answer, _packed(parameters))
+    if compression.accepts_gzip():
+        compression.set_compressed_body(answer, _compress_script(parameters))
     else:
-        answer.set_data(_script(parameters))
+        answer.set_data(_build_script(parameters))
     answer.vary.add("Accept-Encoding")
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True
-    answer.cache_control.max_age = _FRESH_S if params else _FRESH_WITHOUT_DATABASE_S
+    answer.cache_control.max_age = _MAX_AGE_S if params else _MAX_AGE_WITHOUT_DATABASE_S
     answer.add_etag()
     answer.make_conditional(request)
     return answer
 
 
 @functools.lru_cache(maxsize=256)
-def _packed(parameters: str) -> bytes:
-    return compression.packed(_script(parameters))
+def _compress_script(parameters: str) -> bytes:
+    return compression.compress_bytes(_build_script(parameters))
 
 
-def _script(parameters: str) -> bytes:
-    return _minified().replace("%PARAMETERS%", parameters).encode()
+def _build_script(parameters: str) -> bytes:
+    return _read_source().replace("%PARAMETERS%", parameters).encode()
 
 
 @functools.cache
-def _minified() -> str:
+def _read_source() -> str:
     return _SOURCE.read_text()
 
 
-def _params(program_id: UUID | None) -> Params | None:
-    """Return what the organization's pages look for; None while the database, which knows it, is away."""
+def _find_params(program_id: UUID | None) -> Params | None:
+    """Return the organization's attribution parameters; None while the database is down."""
     host = request.host.partition(":")[0].lower()
-    is_named = host_names.is_host_name(host) and host != urlsplit(settings.current().web.url).hostname
-    if program_id is None and not is_named:
+    is_tracking_domain = host_names.is_host_name(host) and host != urlsplit(settings.current().web.url).hostname
+    if program_id is None and not is_tracking_domain:
         return Params(None)
     try:
         with db.any_org_work():

@@ -1,7 +1,7 @@
-"""Where a short link leads, with the click on its way.
+"""Redirects of short links, with their click.
 
-A visitor arrives whether or not anybody earns by it. Host, path and fragment of where they arrive are the brand's to
-say. The parameters that the visitor brought go along, except those that the brand's address has itself and those that
+A visitor is redirected whether or not the affiliate can earn. The brand sets host, path and fragment of the
+destination. The visitor's query parameters are forwarded, except those that the destination has itself and those that
 name an affiliate.
 Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDestinationUrl).
 """
@@ -14,43 +14,43 @@ from domain import links, slugs
 from domain.clicks import carriers, raw_click, subid
 from domain.clicks.attribution_params import Params
 from domain.gateways import referrals
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
 
-# Only we name the affiliate and the channel.
+# Only the service sets the affiliate and the sub id.
 _RESERVED = frozenset(name.lower() for name in (*links.TAG_PARAMETERS, referrals.SLUG_KEY, *carriers.PARAMETERS))
 
 
 def follow(slug: str, program: str | None) -> str | None:
-    """Count the visit that this request is and return the address it is sent on to; None for a link to nowhere.
+    """Count this request as a visit and return the address to redirect to; None if the link has no destination.
 
-    `program` is an id or a slug. Raises Refused 429, and what the database raised for a slug that nobody remembers.
+    `program` is an id or a slug. Raises Refused 429, and the database's error for a slug that is not cached.
     """
-    address = _address(slug, program)
+    address = _address_from_path(slug, program)
     if visits.is_over_limit():
-        # Who follows what many follow arrives all the same; the database is not asked for strangers who try slugs.
-        site = _site(public_links.last_known(address), None)
-        if site is None:
+        # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
+        url = _landing_url(public_links.last_known(address), None)
+        if url is None:
             raise Refused(429)
-        return site
+        return url
     try:
         link = visits.find(address)
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         raise
-    came_from = origin()
-    is_over_limit = visits.count(link, came_from).is_over_limit
-    site = _site(link, came_from.sub_id)
-    if site is None and is_over_limit:
+    visit_origin = origin_from_request()
+    is_over_limit = visits.count(link, visit_origin).is_over_limit
+    url = _landing_url(link, visit_origin.sub_id)
+    if url is None and is_over_limit:
         raise Refused(429)
-    return site
+    return url
 
 
-def origin() -> VisitOrigin:
-    """Return where a visitor who follows a link comes from, as far as this request says."""
+def origin_from_request() -> VisitOrigin:
+    """Return the origin of a visitor who follows a link, from this request."""
     fields = links.fields_from_url(f"?{_query()}")
     tags = (fields.get(name.lower()) for name in links.TAG_PARAMETERS)
     return VisitOrigin(
@@ -60,13 +60,13 @@ def origin() -> VisitOrigin:
     )
 
 
-def _address(slug: str, program: str | None) -> SlugAddress:
+def _address_from_path(slug: str, program: str | None) -> SlugAddress:
     if program is not None and slugs.read(slug) is None:  # punctuation behind a short link, as in `/r/ben/),`
         slug, program = program, None
     return SlugAddress(slug, program, is_shared_bare=program is None)
 
 
-def _site(link: Link | None, sub_id: str | None) -> str | None:
+def _landing_url(link: Link | None, sub_id: str | None) -> str | None:
     if link is None or not link.destination_url or link.is_archived:
         return None
     reserved = _RESERVED.union(Params(link.attribution_params).effective_order)

@@ -1,4 +1,4 @@
-"""What the web pixel of a store tells of a checkout: that its browser had come by a link. Nothing of money.
+"""Checkouts reported by a store's web pixel: the link that the browser came through, and no amounts.
 
 Source: tracking spec, "Attribution method taxonomy" (the store's web pixel click).
 """
@@ -11,7 +11,7 @@ from adapters import clock
 from api.access.guards import Guard
 from api.clicks import visits
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.clicks import subid
 from models import db
 from pipelines.clicks.public_links import SlugAddress
@@ -20,25 +20,25 @@ from schemas.clicks.store_checkout import StoreCheckoutAnswer, StoreCheckoutBody
 
 blueprint = Blueprint("store_checkout", __name__)
 
-_MOST_BYTES = 4 * 1024
-_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, open_cors=True, max_body_bytes=_MOST_BYTES)
+_MAX_BYTES = 4 * 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, open_cors=True, max_body_bytes=_MAX_BYTES)
 _ANSWER = StoreCheckoutAnswer()
 
 
 @blueprint.post("/api/v1/track/checkout")
-@operation(_PUBLIC, one(_ANSWER), takes=StoreCheckoutBody(), takes_as=("text/plain",))
+@operation(_PUBLIC, object_of(_ANSWER), takes=StoreCheckoutBody(), takes_as=("text/plain",))
 def record_store_checkout() -> Mapping[str, object]:
-    """Record by which link the browser of a store's checkout had come, for an order that nothing else credits.
+    """Record the link that the browser of a store's checkout came through, for an order that nothing else credits.
 
-    For the store's web pixel. 200 with `{ok}` whatever is known of the key and the slug.
-    Budget: 2 statements, 1 for a link that this process was asked for lately, none for a key that nobody has.
+    For the store's web pixel. 200 with `{ok}` for any key and slug.
+    Budget: 2 statements, 1 for a cached link, none for an unknown key.
     """
-    sent = body.load()
-    link = visits.find(SlugAddress(sent["slug"], pixel_key=sent["pixel_key"]))
+    checkout = body.load()
+    link = visits.find(SlugAddress(checkout["slug"], pixel_key=checkout["pixel_key"]))
     if link is not None:
         with db.unit_of_work(link.organization_id):
             checkouts.store_claim(
-                link, token=sent["checkout_token"], sub_id=subid.normalize(sent["sub_id"]), now=clock.now()
+                link, token=checkout["checkout_token"], sub_id=subid.normalize(checkout["sub_id"]), now=clock.now()
             )
     answer: Mapping[str, object] = _ANSWER.dump({"ok": True})
     return answer

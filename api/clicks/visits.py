@@ -20,9 +20,9 @@ from adapters.broker import RedisError
 from adapters.clicks import agents, countries, networks, stream, visitors, wire
 from adapters.clicks.stream import ClickStream
 from adapters.event_loop_redis import ScriptCall
-from api.access import strangers
+from api.access import unknown_senders
 from api.access.limits import Limiter, Window
-from api.edge import nested
+from api.edge import internal_requests
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
@@ -39,7 +39,7 @@ _lost = Counter("finderfee_clicks_lost_total", "Clicks that neither the stream n
 # How long a visitor waits for the lock on the organization's clicks.
 _LOCK_WAIT_MS = 250
 _FETCH_HEADERS = ("HTTP_PURPOSE", "HTTP_SEC_PURPOSE", "HTTP_X_PURPOSE", "HTTP_X_MOZ")
-_AHEAD = ("prefetch", "prerender", "preview")
+_PREFETCH_WORDS = ("prefetch", "prerender", "preview")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class PreparedVisit:
 
     def result(self, reply: Any) -> VisitResult:
         """Return the outcome for Redis's reply to `call`."""
-        return _result(self.click, self.sender.limiter.judge(self._windows(), stream.full_window(reply)))
+        return _result(self.click, self.sender.limiter.record_reply(self._windows(), stream.full_window(reply)))
 
     def send(self) -> VisitResult:
         """Make the call, wait for the reply and return the outcome. Budget: 1 round trip."""
@@ -103,7 +103,7 @@ class PreparedVisit:
         return self.sender.limiter.windows(BUCKET, self._network())
 
     def _network(self) -> str:
-        return strangers.network_of(self.sender.ip)
+        return unknown_senders.network_from_address(self.sender.ip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,14 @@ def _is_visit(environ: Mapping[str, Any]) -> bool:
     if environ["REQUEST_METHOD"] == "HEAD":
         return False
     purpose = " ".join([environ[name] for name in _FETCH_HEADERS if name in environ]).lower()
-    return not any(word in purpose for word in _AHEAD) and not agents.is_bot(environ.get("HTTP_USER_AGENT", ""))
+    return not any(word in purpose for word in _PREFETCH_WORDS) and not agents.is_bot(
+        environ.get("HTTP_USER_AGENT", "")
+    )
 
 
 def is_over_limit() -> bool:
     """Return whether this process already knows that the sender is over the limit. No round trip."""
-    return _unconfirmed() is None and _sender().limiter.is_full(BUCKET, strangers.network())
+    return _find_handover() is None and _sender().limiter.is_full(BUCKET, unknown_senders.sender_network())
 
 
 def find(address: SlugAddress) -> Link | None:
@@ -159,7 +161,7 @@ def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
 
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
-    unconfirmed = _unconfirmed()
+    unconfirmed = _find_handover()
     return prepare_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
 
 
@@ -169,12 +171,12 @@ def prepare_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -
     return PreparedVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
 
-def as_click(link: Link, origin: VisitOrigin) -> RawClick:
+def build_click(link: Link, origin: VisitOrigin) -> RawClick:
     """Return the click of this request, with a new id."""
     return _click(_sender(), link, origin)
 
 
-def lose() -> None:
+def count_lost() -> None:
     """Count this request as a lost click, because no server could look up its slug."""
     if is_visit():
         _lost.inc()
@@ -246,7 +248,7 @@ def _sender() -> VisitSender:
     return VisitSender(request.environ, extensions["limiter"], extensions["click_stream"])
 
 
-def _unconfirmed() -> UnconfirmedVisit | None:
+def _find_handover() -> UnconfirmedVisit | None:
     """Return the visit that the event loop began for this request and could not finish."""
-    handover: UnconfirmedVisit | None = getattr(request.environ.get(nested.CONNECTION_KEY), "handover", None)
+    handover: UnconfirmedVisit | None = getattr(request.environ.get(internal_requests.CONNECTION_KEY), "handover", None)
     return handover

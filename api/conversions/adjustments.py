@@ -1,4 +1,4 @@
-"""Routes by which people correct the money of a conversion: a refund, its undoing, another commission.
+"""Corrections of a conversion's amounts by people: a refund, its undoing, or another commission.
 
 Source: tracking spec, "Refund" (amounts, answer and codes); decision 73.
 """
@@ -13,9 +13,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.conversions.refund import RefundOrigin
 from domain.organization import plans
 from domain.organization.access import Role
@@ -36,7 +36,7 @@ _REFUND_ANSWER = RefundAnswer()
 @blueprint.post("/api/v1/conversions/<conversion_id>/refund")
 @operation(
     _MANAGER,
-    one(_REFUND_ANSWER),
+    object_of(_REFUND_ANSWER),
     takes=ConversionRefundBody(),
     refuses=(
         "404 not_found",
@@ -46,20 +46,20 @@ _REFUND_ANSWER = RefundAnswer()
     ),
 )
 def refund_conversion(conversion_id: str) -> Response:
-    """Refund a conversion of any source in part or whole. 200 with this refund's and the running total."""
+    """Refund a conversion of any source in part or in full. 200 with this refund and the running total."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
-    answer = answers.once(lambda: _refund(id_in_path, requested, now))
+    answer = idempotency.run_once(lambda: _refund(id_in_path, requested, now))
     wake_relay()
     return answer
 
 
 @blueprint.post("/api/v1/conversions/<conversion_id>/refund/restore")
-@operation(_ADMIN, one(_RECORD), refuses=("404 not_found", "409 nothing_to_restore"))
+@operation(_ADMIN, object_of(_RECORD), refuses=("404 not_found", "409 nothing_to_restore"))
 def restore_refund(conversion_id: str) -> Response:
-    """Undo every refund that the brand booked, but none that a gateway reported."""
+    """Undo all refunds that the brand recorded, but none that a gateway reported."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
-    answer = answers.once(lambda: _restore(id_in_path, now))
+    answer = idempotency.run_once(lambda: _restore(id_in_path, now))
     wake_relay()
     return answer
 
@@ -67,7 +67,7 @@ def restore_refund(conversion_id: str) -> Response:
 @blueprint.post("/api/v1/conversions/<conversion_id>/adjust")
 @operation(
     _MANAGER,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=CommissionBody(),
     refuses=(
         "404 not_found",
@@ -77,15 +77,15 @@ def restore_refund(conversion_id: str) -> Response:
     ),
 )
 def adjust_conversion(conversion_id: str) -> Response:
-    """Set what a Pending or Approved conversion earns, after refunds."""
+    """Set the commission of a Pending or Approved conversion, after refunds."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
-    answer = answers.once(lambda: _adjust(id_in_path, requested, now))
+    answer = idempotency.run_once(lambda: _adjust(id_in_path, requested, now))
     wake_relay()
     return answer
 
 
-def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
+def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> idempotency.Answer:
     subject = _lock(conversion_id, now)
     refunded = refund.refund_conversion(
         subject.conversion,
@@ -104,14 +104,14 @@ def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) ->
     return 200, summary
 
 
-def _restore(conversion_id: UUID, now: datetime) -> answers.Answer:
+def _restore(conversion_id: UUID, now: datetime) -> idempotency.Answer:
     subject = _lock(conversion_id, now)
     return _record_change(
         "conversion.refund_restored", subject, restoration.undo_brand_refunds(subject, now=now), {}, now
     )
 
 
-def _adjust(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
+def _adjust(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> idempotency.Answer:
     subject = _lock(conversion_id, now)
     why = {"reason": requested["reason"], "note": requested["note"]}
     after = adjustment.set_commission(subject, requested["commission_cents"], **why, now=now)
@@ -124,7 +124,7 @@ def _lock(conversion_id: UUID, now: datetime) -> review.ReviewedConversion:
 
 def _record_change(
     action: str, subject: review.ReviewedConversion, result: Conversion, why: Mapping[str, object], now: datetime
-) -> answers.Answer:
+) -> idempotency.Answer:
     before, after = _RECORD.dump(subject.conversion), _RECORD.dump(result)
     audit.record(action, subject.conversion.id, before=before, after=after | why, now=now)
     return 200, after

@@ -11,10 +11,10 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from pipelines.conversions import credit, settlement
 from schemas.conversions.attribution import AttributionRecord
@@ -26,18 +26,18 @@ _RECORD = AttributionRecord()
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>/attribution")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), writes=True)
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",), writes=True)
 def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
-    """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
+    """Show the result of each step of the attribution order. A conversion that is not settled yet is settled first."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settlement.settle_if_waiting(
             organization_id=organization_id, conversion_id=wanted_id, now=clock.now()
         )
-        found = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
-    if found is None:
+        explanation = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
+    if explanation is None:
         raise not_found("conversion", wanted_id)
     if was_waiting:
         wake_relay()
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(explanation)
+    return record

@@ -1,4 +1,4 @@
-"""Conversions as a CSV file: the list's filters, in pieces, so that a file of any size fills no memory.
+"""Conversions as a CSV file with the list's filters, streamed in pieces, so that its size does not matter for memory.
 
 Source: core spec, "Conversions" (export.csv) and section 8 "Limits".
 """
@@ -14,7 +14,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import operation, text
-from api.edge.reading.asked import PieceReader
+from api.edge.replica.request_reads import PieceReader
 from domain.conversions.orders import ConversionOrder
 from domain.organization import plans
 from domain.text import csv_cells
@@ -27,7 +27,7 @@ from schemas.conversions.conversion import ExportQuery
 blueprint = Blueprint("conversion_export", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_MOST_ROWS = 50_000
+_MAX_ROWS = 50_000
 _PIECE_ROWS = 1_000
 _END = "\r\n"
 _TO_QUOTE = re.compile('[,"\r\n]').search
@@ -59,32 +59,32 @@ _HEADINGS = (
     writes=True,
 )
 def export_conversions() -> Response:
-    """Export conversions as CSV, newest first unless asked for another order, up to 50,000 rows."""
+    """Export conversions as CSV, newest first unless `order` says otherwise, up to 50,000 rows."""
     query = body.query()
     filters = ConversionFilters(**query["filters"])
     organization_id = guards.organization_id()
     with db.unit_of_work(organization_id):
-        audit.record("conversions.exported", organization_id, after={"filters": _asked()}, now=clock.now())
-    pieces = _csv(organization_id, filters, query["order"], PieceReader())
+        audit.record("conversions.exported", organization_id, after={"filters": _filters_in_query()}, now=clock.now())
+    pieces = _generate_csv(organization_id, filters, query["order"], PieceReader())
     answer = Response(pieces, content_type="text/csv; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="conversions.csv"'
     return answer
 
 
-def _asked() -> Mapping[str, object]:
-    known = {field.data_key for field in ExportQuery().fields.values()}
-    return {name: request.args[name] for name in sorted(request.args) if name in known}
+def _filters_in_query() -> Mapping[str, object]:
+    names = {field.data_key for field in ExportQuery().fields.values()}
+    return {name: request.args[name] for name in sorted(request.args) if name in names}
 
 
-def _csv(
+def _generate_csv(
     organization_id: UUID, filters: ConversionFilters, order: ConversionOrder, reader: PieceReader
 ) -> Iterator[str]:
     yield ",".join(_HEADINGS) + _END
     position: Position | None = None
-    left = _MOST_ROWS
+    left = _MAX_ROWS
 
     def next_piece() -> lists.Piece | None:
-        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        # One transaction per piece: a slow client keeps no transaction open, and memory holds one piece.
         with db.unit_of_work(organization_id):
             return lists.read_piece(
                 organization_id=organization_id,
@@ -103,7 +103,7 @@ def _csv(
 
 
 def _line(row: ExportedConversion) -> str:
-    # What a sender or a visitor wrote is made harmless; the rest is the service's own words and numbers.
+    # Text of senders and visitors is escaped; the other columns are the service's own words and numbers.
     return ",".join(
         (
             row.id,
@@ -114,19 +114,19 @@ def _line(row: ExportedConversion) -> str:
             row.net_commission_cents,
             row.status,
             row.type,
-            _free(row.external_event_id),
+            _text_cell(row.external_event_id),
             row.created_at,
             row.refunded_at,
             row.attribution_method,
-            _free(row.coupon_code),
-            _free(row.sub_id) + _END,
+            _text_cell(row.coupon_code),
+            _text_cell(row.sub_id) + _END,
         )
     )
 
 
-def _free(text: str) -> str:
-    """Return free text as one cell, quoted when it must be."""
+def _text_cell(text: str) -> str:
+    """Return free text as one cell, quoted if necessary."""
     if not text:
         return text
-    shown = csv_cells.escape(text)
-    return '"' + shown.replace('"', '""') + '"' if _TO_QUOTE(shown) else shown
+    cell = csv_cells.escape(text)
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE(cell) else cell

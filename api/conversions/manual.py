@@ -11,9 +11,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.conversions import manual_conversions
@@ -36,7 +36,7 @@ _RECORD = ConversionRecord()
 @blueprint.post("/api/v1/conversions")
 @operation(
     _WRITE,
-    one(ManualConversionAnswer()),
+    object_of(ManualConversionAnswer()),
     status=201,
     takes=ManualConversionBody(),
     refuses=(
@@ -57,17 +57,19 @@ _RECORD = ConversionRecord()
 )
 def create_conversion() -> Response:
     """Record a sale or a bonus by hand. 201; a repeated request without an Idempotency-Key records another one."""
-    wanted = body.load()
-    answer = answers.once(lambda: _create(wanted))
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _create(requested))
     wake_relay()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
-    made = manual_conversions.create(
-        organization_id=guards.organization_id(), body=wanted, is_test=guards.caller().is_test, now=now
+    conversion = manual_conversions.create(
+        organization_id=guards.organization_id(), body=requested, is_test=guards.caller().is_test, now=now
     )
-    shown = {"conversion": _RECORD.dump(made), "note": wanted["note"]}
-    audit.record("conversion.manual_created", made.id, after=shown["conversion"] | {"note": wanted["note"]}, now=now)
-    return 201, shown
+    body = {"conversion": _RECORD.dump(conversion), "note": requested["note"]}
+    audit.record(
+        "conversion.manual_created", conversion.id, after=body["conversion"] | {"note": requested["note"]}, now=now
+    )
+    return 201, body

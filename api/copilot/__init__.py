@@ -1,12 +1,12 @@
-"""The co-pilot of the dashboard, as operations: what a person asks, what the model looks at, what the person confirms.
+"""The dashboard's co-pilot: questions of a person, look-ups of the model, and actions that the person confirms.
 
 conversations  conversations and questions
-acts           what was proposed is confirmed or declined
-toolbox        which tools the model is told of, and whether there is a model at all
-calls          what the model wants is looked up, or made ready to be confirmed
-shown          a conversation as it is shown
+confirmations  confirming or declining a proposed action
+toolbox        the tools that the model may use, and whether a model is configured
+tool_runs      running the model's read calls, and preparing its write calls for confirmation
+serializers    the JSON of a conversation
 """
 
-from api.copilot import acts, conversations
+from api.copilot import confirmations, conversations
 
-BLUEPRINTS = (conversations.blueprint, acts.blueprint)
+BLUEPRINTS = (conversations.blueprint, confirmations.blueprint)

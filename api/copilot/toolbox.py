@@ -1,4 +1,4 @@
-"""Who may use the co-pilot, and which tools its model is told of: those of the person who asks."""
+"""Access to the co-pilot, and the tools of its model: those that the person may use."""
 
 from collections.abc import Mapping
 
@@ -15,10 +15,10 @@ from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from domain.copilot import prompts
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from pipelines.copilot.questions import CopilotUser
 
-# Whoever may read may ask; what the model then does is looked at by the operations that it asks.
+# Every reader may ask questions; the operations that the model calls check their own guards.
 READS = Guard(audience="dashboard", plan=plans.Tier.Growth, plan_for_people=True)
 ASKS = Guard(
     audience="dashboard",
@@ -27,63 +27,68 @@ ASKS = Guard(
     plan=plans.Tier.Growth,
     plan_for_people=True,
 )
-_LONGEST_CLIENT = 100
+_MAX_CLIENT_LENGTH = 100
 
 
 def is_on() -> bool:
-    """Say whether the operator has a model."""
+    """Return whether the operator has configured a model."""
     return copilot.is_configured()
 
 
 def check_is_on() -> None:
-    """Refuse (404) where the operator has no model."""
+    """Raise Refused (404) if the operator has not configured a model."""
     if not is_on():
         raise not_found("co-pilot")
 
 
-def every() -> Mapping[str, BoundTool]:
-    """Return all tools there are, by name."""
-    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # it is kept by it
+def list_tools() -> Mapping[str, BoundTool]:
+    """Return all tools by name."""
+    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # the cache's key
 
 
-def of_caller() -> Mapping[str, BoundTool]:
-    """Return the tools whose operations would let the caller in."""
-    return {name: bound for name, bound in every().items() if _is_open(bound)}
+def list_permitted_tools() -> Mapping[str, BoundTool]:
+    """Return the tools whose operations the caller may use."""
+    return {name: bound for name, bound in list_tools().items() if _is_permitted(bound)}
 
 
-def asker() -> CopilotUser:
-    """Return who asks, with their tools as the model is told of them."""
+def asker_with_tools() -> CopilotUser:
+    """Return the member who asks, with the descriptions of their tools for the model."""
     caller = guards.caller()
-    told = [
-        prompts.tool(one["name"], one["description"], _without_token(one["inputSchema"]))
-        for one in listing.shown(of_caller().values())
+    tools = [
+        prompts.tool(tool["name"], tool["description"], _without_token(tool["inputSchema"]))
+        for tool in listing.shown(list_permitted_tools().values())
     ]
-    return CopilotUser(caller.organization_id, caller.member_id, caller.role, orjson.dumps(told).decode())
+    return CopilotUser(caller.organization_id, caller.member_id, caller.role, orjson.dumps(tools).decode())
 
 
-def of_person() -> CopilotUser:
-    """Return who asks, where the model is told nothing new."""
+def asker_without_tools() -> CopilotUser:
+    """Return the member who asks, without tools, for steps that send the model nothing new."""
     caller = guards.caller()
     return CopilotUser(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
-def door() -> ToolAsker:
-    """Return what asks the operations behind the tools, as the caller; the audit log says so, and names the model."""
-    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_LONGEST_CLIENT] or None)
+def operation_caller() -> ToolAsker:
+    """Return the client that calls the tools' operations as the caller; the audit log shows it, with the model."""
+    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_MAX_CLIENT_LENGTH] or None)
 
 
-def _is_open(bound: BoundTool) -> bool:
-    if bound.tool.signed:  # with a key's secret, which a person has not
+def _is_permitted(bound: BoundTool) -> bool:
+    if bound.tool.signed:  # with a key's secret, which a person does not have
         return False
     try:
-        guards.check_standing(bound.operation.guard)
+        guards.check_permissions(bound.operation.guard)
     except Refused:
         return False
     return True
 
 
 def _without_token(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the arguments of a tool without the one that confirms it: only the person does that."""
+    """Return the arguments of a tool without the confirmation, which only the person can give."""
     properties = schema["properties"]
     assert isinstance(properties, dict)
-    return {**schema, "properties": {name: one for name, one in properties.items() if name != CONFIRM_TOKEN}}
+    return {
+        **schema,
+        "properties": {
+            name: schema_of_property for name, schema_of_property in properties.items() if name != CONFIRM_TOKEN
+        },
+    }

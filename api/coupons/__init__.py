@@ -1,12 +1,12 @@
 """Coupons and their codes.
 
-campaign   families of codes, for the brand
-codes      codes of one affiliate, for the brand
-listing    coupons of all campaigns and codes of all affiliates, for the brand
-own        codes of the affiliate who signed in
-view       what minting and ending take in a request
+coupons            coupons of a campaign, for the brand
+affiliate_coupons  codes of one affiliate, for the brand
+lists              coupons of all campaigns and codes of all affiliates, for the brand
+own_coupons        codes of the affiliate who signed in
+code_requests      the common part: minting and ending a code in a request
 """
 
-from api.coupons import campaign, codes, listing, own
+from api.coupons import affiliate_coupons, coupons, lists, own_coupons
 
-BLUEPRINTS = (campaign.blueprint, codes.blueprint, listing.blueprint, own.blueprint)
+BLUEPRINTS = (coupons.blueprint, affiliate_coupons.blueprint, lists.blueprint, own_coupons.blueprint)

@@ -1,8 +1,8 @@
 """Creator deals.
 
-deals      the brand drafts, offers and withdraws them
-reviews    the brand has them charged, and decides what becomes of a milestone
-creator    the affiliate who signed in answers offers and submits work
+deals      drafts, offers and withdrawals by the brand
+reviews    the brand's charge, and its decisions about milestones
+creator    answers and submissions of the affiliate who signed in
 """
 
 from api.deals import creator, deals, reviews

@@ -1,4 +1,4 @@
-"""Creator deals, as the brand drafts them, offers them, withdraws them and has them charged."""
+"""Creator deals: drafts, offers and withdrawals by the brand."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -10,11 +10,11 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.deals import lists
 from models.deals.deals import Deal
@@ -25,7 +25,7 @@ from schemas.deals.deal import BrandDealRecord, DealBody, DealsQuery
 blueprint = Blueprint("deals", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-#: Who drafts and offers deals, and decides about milestones.
+#: The guard for drafting and offering deals and for deciding about milestones.
 WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 RECORD = BrandDealRecord()
 
@@ -33,7 +33,7 @@ RECORD = BrandDealRecord()
 @blueprint.post("/api/v1/deals")
 @operation(
     WRITE,
-    one(RECORD),
+    object_of(RECORD),
     status=201,
     takes=DealBody(),
     refuses=(
@@ -47,22 +47,22 @@ RECORD = BrandDealRecord()
     ),
 )
 def create_deal() -> Response:
-    """Draft a deal: a fixed fee for an affiliate in milestones. 201 with it.
+    """Draft a deal: a fixed fee for an affiliate in milestones. 201 with the deal.
 
-    Its affiliate sees it once it is offered.
+    The affiliate sees it once it is offered.
     """
-    wanted = body.load()
-    return answers.once(lambda: _create(wanted))
+    requested = body.load()
+    return idempotency.run_once(lambda: _create(requested))
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     deal_id = offer.create(
-        organization_id=guards.organization_id(), body=wanted, is_test=guards.caller().is_test, now=now
+        organization_id=guards.organization_id(), body=requested, is_test=guards.caller().is_test, now=now
     )
-    made = shown(deal_id)
-    audit.record("deal.created", deal_id, after=made, now=now)
-    return 201, made
+    record = serialize(deal_id)
+    audit.record("deal.created", deal_id, after=record, now=now)
+    return 201, record
 
 
 @blueprint.get("/api/v1/deals")
@@ -70,66 +70,66 @@ def _create(wanted: Mapping[str, Any]) -> answers.Answer:
 def list_deals() -> Mapping[str, object]:
     """List deals, newest first, with their milestones."""
     query = body.query()
-    asked = paging.wanted(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters={name: query[name] for name in ("program_id", "affiliate_id", "status")},
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.envelope(asked, rows, lambda some: RECORD.dump(some, many=True))
+    return paging.serialize_page(page_request, rows, lambda some: RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/v1/deals/<deal_id>")
-@operation(_READ, one(RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(RECORD), refuses=("404 not_found",))
 def get_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal with its milestones."""
     wanted_id = path.uuid(deal_id, "deal")
     with db.unit_of_work(guards.organization_id()):
-        return shown(wanted_id)
+        return serialize(wanted_id)
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/offer")
-@operation(WRITE, one(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(WRITE, object_of(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def offer_deal(deal_id: str) -> Response:
     """Offer a draft to its affiliate. 200 with the deal, Offered."""
     return decide(deal_id, "deal.offered", offer.make_offer)
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/cancel")
-@operation(WRITE, one(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(WRITE, object_of(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def cancel_deal(deal_id: str) -> Response:
-    """Withdraw a deal that was not funded. 200 with it, Cancelled."""
+    """Withdraw a deal that was not funded. 200 with the deal, Cancelled."""
     return decide(deal_id, "deal.cancelled", offer.cancel)
 
 
 def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
-    """Answer with a deal after `act(deal, now=)` has done something to it, locked; leaves an audit entry."""
+    """Lock a deal, run `act(deal, now=)`, record an audit entry, and return the deal."""
     wanted_id = path.uuid(deal_id, "deal")
     body.load_optional()
 
-    def done() -> answers.Answer:
+    def work() -> idempotency.Answer:
         now = clock.now()
         deal = offer.lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now=now)
-        return 200, audited(action, deal, now)
+        return 200, audit_change(action, deal, now)
 
-    return answers.once(done)
+    return idempotency.run_once(work)
 
 
-def audited(action: str, before: Deal, now: datetime, **said: object) -> Mapping[str, object]:
-    """Return a deal as it is now; stage the entry that tells how it was changed, with what was `said` of it."""
-    now_shown = shown(before.id)
-    after = {"status": now_shown["status"], **said}
+def audit_change(action: str, before: Deal, now: datetime, **details: object) -> Mapping[str, object]:
+    """Stage the audit entry of a change with its `details`, and return the JSON of the deal as it is now."""
+    record = serialize(before.id)
+    after = {"status": record["status"], **details}
     audit.record(action, before.id, before={"status": before.status}, after=after, now=now)
-    return now_shown
+    return record
 
 
-def shown(deal_id: UUID) -> Mapping[str, object]:
-    """Return a deal of the caller's organization as the brand sees it, or refuse with 404 not_found."""
-    found = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
-    if found is None:
+def serialize(deal_id: UUID) -> Mapping[str, object]:
+    """Return the JSON of a deal of the caller's organization. Raises Refused 404 not_found."""
+    deal = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
+    if deal is None:
         raise not_found("deal", deal_id)
-    record: Mapping[str, object] = RECORD.dump(found)
+    record: Mapping[str, object] = RECORD.dump(deal)
     return record

@@ -1,4 +1,4 @@
-"""Creator deals, as the brand pays for them: the charge, and what becomes of each milestone."""
+"""Creator deals: the charge of the brand, and its decisions about milestones."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,10 +9,10 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, Guard
-from api.deals.deals import RECORD, WRITE, audited
-from api.edge import answers, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.deals.deals import RECORD, WRITE, audit_change
+from api.edge import body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATES
 from domain.deals.states import Side
 from domain.organization.access import Role
@@ -24,16 +24,16 @@ from schemas.deals.deal import ChangesBody, DisputeBody
 blueprint = Blueprint("deal_reviews", __name__)
 
 _FUND = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
-_OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
+_REFUSALS = ("404 not_found", "409 invalid_status_transition")
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/fund")
 @operation(
     _FUND,
-    one(RECORD),
+    object_of(RECORD),
     takes=Nothing(),
     refuses=(
-        *_OUT_OF_TURN,
+        *_REFUSALS,
         "409 test_deal",
         "409 affiliate_not_approved",
         "409 no_funding_source",
@@ -42,10 +42,10 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
     ),
 )
 def fund_deal(deal_id: str) -> Response:
-    """Have the brand charged for an accepted deal: its milestones, and the take on top. 200 with it.
+    """Charge the brand for an accepted deal: its milestones, and the take on top. 200 with the deal.
 
-    The source is asked at once, and as often as it takes; the deal is Funded when it says that the charge went through.
-    While it has not said, `chargeState` says so; a refused charge can be asked for again.
+    The funding source is called at once, and again until it confirms the charge; then the deal is Funded. Until then
+    `chargeState` shows the state; a refused charge can be repeated.
     """
     body.load_optional()
     return _decide(
@@ -56,10 +56,10 @@ def fund_deal(deal_id: str) -> Response:
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/approve")
 @operation(
     WRITE,
-    one(RECORD),
+    object_of(RECORD),
     takes=Nothing(),
     refuses=(
-        *_OUT_OF_TURN,
+        *_REFUSALS,
         "409 affiliate_not_approved",
         "409 no_payout_account",
         "409 tax_form_required",
@@ -86,49 +86,49 @@ def approve_milestone(deal_id: str, seq: str) -> Response:
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/request-changes")
-@operation(WRITE, one(RECORD), takes=ChangesBody(), refuses=_OUT_OF_TURN)
+@operation(WRITE, object_of(RECORD), takes=ChangesBody(), refuses=_REFUSALS)
 def request_milestone_changes(deal_id: str, seq: str) -> Response:
     """Send a submitted milestone back with a note, twice at most. 200 with the deal, the milestone Funded again."""
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         offer.lock,
         deal_id,
         "deal.changes_requested",
-        lambda deal, now: submission.request_changes(deal, number, note=wanted["note"]),
+        lambda deal, now: submission.request_changes(deal, number, note=requested["note"]),
         seq=number,
-        note=wanted["note"],
+        note=requested["note"],
     )
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/dispute")
-@operation(WRITE, one(RECORD), takes=DisputeBody(), refuses=(*_OUT_OF_TURN, "409 rail_says_paid"))
+@operation(WRITE, object_of(RECORD), takes=DisputeBody(), refuses=(*_REFUSALS, "409 rail_says_paid"))
 def dispute_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         money.lock_for_payment_request,
         deal_id,
         "deal.disputed",
-        lambda deal, now: dispute.open_dispute(deal, number, side=Side.brand, statement=wanted, now=now),
+        lambda deal, now: dispute.open_dispute(deal, number, side=Side.brand, statement=requested, now=now),
         seq=number,
         openedBy=Side.brand,
-        reason=wanted["reason"],
-        proposedResolution=wanted["proposed_resolution"],
+        reason=requested["reason"],
+        proposedResolution=requested["proposed_resolution"],
     )
 
 
 def _decide(
-    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **said: object
+    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **details: object
 ) -> Response:
-    """Answer with a deal after something was done to it, behind a lock of its own; leaves an audit entry."""
+    """Lock a deal with `lock`, run `act` on it, record an audit entry, and return the deal."""
     wanted_id = path.uuid(deal_id, "deal")
 
-    def done() -> answers.Answer:
+    def work() -> idempotency.Answer:
         now = clock.now()
         deal = lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now)
-        return 200, audited(action, deal, now, **said)
+        return 200, audit_change(action, deal, now, **details)
 
-    answer = answers.once(done)
+    answer = idempotency.run_once(work)
     wake_relay()
     return answer

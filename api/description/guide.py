@@ -16,7 +16,7 @@ import settings
 from api.access import guards, limits
 from api.description import events as described_events
 from api.description.openapi import Route
-from api.edge import answers, paging
+from api.edge import idempotency, paging
 from domain.money import currencies, money
 from domain.webhooks import delivery, events, signing
 
@@ -114,8 +114,8 @@ def _facts(routes: list[Route]) -> dict[str, Any]:
         "currencies": len(currencies.EXPONENTS),
         "site_times": limits.SITE_TIMES,
         "default_take": paging.DEFAULT_TAKE,
-        "most_take": paging.MOST_TAKE,
-        "key_minutes": answers.KEY_WINDOW_S // 60,
+        "most_take": paging.MAX_TAKE,
+        "key_minutes": idempotency.KEY_WINDOW_S // 60,
     }
 
 

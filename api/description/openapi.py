@@ -107,7 +107,7 @@ class Route:
     @property
     def resource(self) -> resources.Resource:
         """What it is about."""
-        return resources.of(self.blueprint)
+        return resources.find_resource(self.blueprint)
 
 
 @dataclass(frozen=True, slots=True)

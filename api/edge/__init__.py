@@ -1,1 +1,1 @@
-"""What every route needs: its declaration, bodies and ids read, answers and errors, pages of lists, the audit trail."""
+"""Shared parts of all routes: declarations, request bodies, ids, errors, idempotency, pages of lists, the audit log."""

@@ -1,4 +1,4 @@
-"""Writes down who did what through the API, in the transaction of what they did.
+"""Audit entries of changes through the API, written in the transaction of the change.
 
 Source: core spec, "Other resources" (audit log item).
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 from flask import g, request
 
 from api.access import guards
-from api.edge import nested
+from api.edge import internal_requests
 from models.organization import audit
 
 _LONGEST_USER_AGENT = 500
@@ -27,11 +27,11 @@ def record(
 ) -> None:
     """Stage an audit entry for the caller; the action (`program.created`) begins with the kind of entity.
 
-    `organization_id` is for callers who speak for none: affiliates, operators and strangers. What an operator does to
-    the installation belongs to no organization.
+    `organization_id` is for callers without an organization: affiliates, operators and anonymous callers. Changes of an
+    operator to the installation belong to no organization.
     """
     actor_type, user_id, label = _actor()
-    door = nested.door()
+    channel = internal_requests.channel()
     audit.stage(
         organization_id=organization_id or _organization_id(),
         action=action,
@@ -43,8 +43,8 @@ def record(
         ip=request.remote_addr,
         user_agent=request.headers.get("User-Agent", "").replace("\x00", "")[:_LONGEST_USER_AGENT] or None,
         request_id=g.request_id,
-        via=door.via if door else None,
-        client=door.client if door else None,
+        via=channel.via if channel else None,
+        client=channel.client if channel else None,
         before=before,
         after=after,
         at=now,

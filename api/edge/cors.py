@@ -1,7 +1,7 @@
-"""Which pages of other origins may read our answers: the service's own surfaces, the brands' portals, nobody else's.
+"""CORS: pages of the service's own surfaces and of the brands' portals may read our answers, no others.
 
-Source: core spec, section 8 "CORS". Servers send no Origin and are not concerned. Credentials are bearer tokens and
-never cookies, so none are asked for.
+Source: core spec, section 8 "CORS". Servers send no Origin and are not affected. Credentials are bearer tokens and
+never cookies, so Access-Control-Allow-Credentials is not sent.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from flask import Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import settings
-from api.access import strangers
+from api.access import unknown_senders
 from api.edge import compression
 from api.edge.operations import Operation
 from models import db
@@ -26,78 +26,79 @@ _PREFLIGHT_S = "600"
 _CACHE_S = 60.0
 _CACHE_SIZE = 10_000
 
-# Until when. Hosts that are nobody's are kept apart: however many are named, none pushes out a portal.
+# Hosts and until when they are cached. Hosts that are no portal have a cache of their own, so that no number of them
+# evicts a portal.
 _portals: dict[str, float] = {}
-_nobodys: dict[str, float] = {}
+_other_hosts: dict[str, float] = {}
 _lock = threading.Lock()
 
 
 def answer_preflight() -> Response | None:
-    """Answer a browser that asks before it sends; None for every other request."""
+    """Return the answer to a browser's preflight request; None for every other request."""
     if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
         return None
     answer = Response(status=204)
-    if _is_let_in():
+    if _is_allowed():
         answer.headers["Access-Control-Allow-Methods"] = _METHODS
         answer.headers["Access-Control-Allow-Headers"] = _HEADERS
         answer.headers["Access-Control-Max-Age"] = _PREFLIGHT_S
     return answer
 
 
-def mark(answer: Response) -> Response:
-    """Say on an answer whether the asking page may read it."""
-    # Also when no page asks: a cache that has this answer must not give it to one.
-    compression.depends_on(answer, "Origin")
+def add_headers(answer: Response) -> Response:
+    """Add the headers that let the requesting page read an answer, if it may."""
+    # Also without an Origin: a cache must not return this answer to a page.
+    compression.add_vary(answer, "Origin")
     origin = request.environ.get("HTTP_ORIGIN")
-    if origin is not None and _is_let_in():
-        for name, value in marks(origin):
+    if origin is not None and _is_allowed():
+        for name, value in headers_for(origin):
             answer.headers.add(name, value)
     return answer
 
 
-def marks(origin: str) -> list[tuple[str, str]]:
+def headers_for(origin: str) -> list[tuple[str, str]]:
     """Return the headers that let the pages of an origin read an answer."""
     return [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", _EXPOSED)]
 
 
-def _is_let_in() -> bool:
+def _is_allowed() -> bool:
     about = getattr(current_app.view_functions.get(_endpoint()), "operation", None)
     if isinstance(about, Operation):
         if about.guard.open_cors:
             return True
         if about.guard.closed_cors:
             return False
-    return is_ours(request.headers.get("Origin", ""))
+    return is_own_origin(request.headers.get("Origin", ""))
 
 
 def _endpoint() -> str:
-    """Return what answers at the address; where it does not take the method, what answers there to another one."""
-    refused = request.routing_exception
-    if isinstance(refused, MethodNotAllowed):
+    """Return the endpoint at the address; if it does not accept the method, the one that accepts another method."""
+    error = request.routing_exception
+    if isinstance(error, MethodNotAllowed):
         addresses = current_app.url_map.bind("")
-        # Sorted: what is named comes from a set. A method may be named for an address that only looks like this one.
-        for method in sorted(refused.valid_methods or ()):
+        # Sorted, because the methods are a set. A method may belong to another rule that only resembles this address.
+        for method in sorted(error.valid_methods or ()):
             with contextlib.suppress(HTTPException):
-                found, _ = addresses.match(request.path, method=method)
-                return str(found)
+                endpoint, _ = addresses.match(request.path, method=method)
+                return str(endpoint)
     return request.endpoint or ""
 
 
-def is_ours(origin: str) -> bool:
-    """Say whether an origin is a surface of the service or of one of its brands."""
-    chosen = settings.current().web
-    if origin in chosen.cors_origins or origin == _origin_of(chosen.url):
+def is_own_origin(origin: str) -> bool:
+    """Return whether an origin is a surface of the service or a portal of one of its brands."""
+    web = settings.current().web
+    if origin in web.cors_origins or origin == _origin_from_url(web.url):
         return True
     try:
         parts = urlsplit(origin)
         host = parts.hostname or ""
     except ValueError:
         return False
-    # What is compared is what a browser sends: scheme and host in lower case, no port, nothing after it.
-    return parts.scheme == "https" and origin == f"https://{host}" and _is_portal(host, chosen.portal_domain)
+    # A browser sends the scheme and host in lower case, without a default port.
+    return parts.scheme == "https" and origin == f"https://{host}" and _is_portal(host, web.portal_domain)
 
 
-def _origin_of(url: str) -> str:
+def _origin_from_url(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -107,31 +108,31 @@ def _is_portal(host: str, portal_domain: str | None) -> bool:
     was_portal = host in _portals
     if _portals.get(host, 0.0) > now:
         return True
-    if _nobodys.get(host, 0.0) > now or (not was_portal and strangers.are_stopped()):
+    if _other_hosts.get(host, 0.0) > now or (not was_portal and unknown_senders.is_blocked()):
         return False
     handle = host.removesuffix(f".{portal_domain}") if portal_domain else host
     try:
         with db.any_org_work():
-            found = programs.any_org_is_portal_host(host=host, handle=handle if handle != host else None)
+            is_portal = programs.any_org_is_portal_host(host=host, handle=handle if handle != host else None)
     except db.UNAVAILABLE:
-        return False  # the page is refused for now; the answer it asked for stays what it is
-    if not found:
-        strangers.count()
-    _remember(host, found, now + _CACHE_S)
-    return found
+        return False  # only the headers are missing; the answer itself does not change
+    if not is_portal:
+        unknown_senders.count_unknown()
+    _remember(host, is_portal, now + _CACHE_S)
+    return is_portal
 
 
 def _remember(host: str, is_portal: bool, until: float) -> None:
-    kept, other = (_portals, _nobodys) if is_portal else (_nobodys, _portals)
+    cache, other = (_portals, _other_hosts) if is_portal else (_other_hosts, _portals)
     with _lock:
         other.pop(host, None)
-        if len(kept) >= _CACHE_SIZE:
-            kept.clear()
-        kept[host] = until
+        if len(cache) >= _CACHE_SIZE:
+            cache.clear()
+        cache[host] = until
 
 
-def forget_known() -> None:
-    """Forget which hosts are portals: between tests."""
+def clear_cache() -> None:
+    """Clear the cache of hosts: between tests."""
     with _lock:
         _portals.clear()
-        _nobodys.clear()
+        _other_hosts.clear()

@@ -1,4 +1,4 @@
-"""The Prometheus page: counters of every process of this machine, and gauges read from the job table when asked."""
+"""The Prometheus page: counters of every process of this machine, and gauges queried at each scrape."""
 
 import functools
 import math
@@ -13,7 +13,7 @@ from adapters.broker import RedisError
 from adapters.clicks import intake
 from adapters.clicks.stream import ClickStream
 from adapters.clock import gauge
-from api.edge.reading import figures
+from api.edge.replica import collectors
 from domain import jobs
 from models import db
 from models.jobs import admin_queries, processes
@@ -67,17 +67,17 @@ def exposition() -> bytes:
     queues.register(_ClickWriters())
     queues.register(_FxRates())
     queues.register(_Ledger())
-    queues.register(_Waiting())
+    queues.register(_OperatorWork())
     queues.register(_Connections())
-    queues.register(_Books())
-    queues.register(figures.ReplicaFigures())
-    queues.register(figures.LogFigures())
+    queues.register(_HeldPayouts())
+    queues.register(collectors.ReplicaCollector())
+    queues.register(collectors.LogSlotCollector())
     queues.register(_Partitions())
     return generate_latest(registry) + generate_latest(queues)
 
 
 class _Queues:
-    """Depth, age and dead letters per queue, as the job table has them now."""
+    """The current number of jobs per queue and state, and the age of the oldest due job."""
 
     def collect(self) -> Iterator[Metric]:
         depth = GaugeMetricFamily("finderfee_queue_jobs", "Jobs in the table by state.", labels=["queue", "state"])
@@ -99,7 +99,7 @@ class _Queues:
 
 
 class _ClickStream:
-    """How many clicks wait on their stream to be written; nothing while its server is away."""
+    """How many clicks wait on their stream to be written; nothing while its server is down."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -112,12 +112,12 @@ class _ClickStream:
 
 
 class _ClickWriters:
-    """How far the writers of clicks are, and whether a restart of the stream's server would lose clicks."""
+    """The backlog of the click writers, and whether a restart of the stream's server would lose clicks."""
 
     def collect(self) -> Iterator[Metric]:
         client = broker.prompt_client(servers.urls().redis_url)
         try:
-            found, is_kept = intake.backlog(client), intake.is_kept_on_disk(client)
+            backlog, is_kept = intake.backlog(client), intake.is_kept_on_disk(client)
         except RedisError:
             return
         entries = GaugeMetricFamily(
@@ -125,8 +125,8 @@ class _ClickWriters:
             "Clicks that no writer has taken yet, and those in hand.",
             labels=["state"],
         )
-        entries.add_metric(["unread"], found.unread)
-        entries.add_metric(["in_hand"], found.in_hand)
+        entries.add_metric(["unread"], backlog.unread)
+        entries.add_metric(["in_hand"], backlog.in_hand)
         yield entries
         yield GaugeMetricFamily(
             "finderfee_click_stream_kept_on_disk",
@@ -136,27 +136,27 @@ class _ClickWriters:
 
 
 class _Ledger:
-    """What the last checks of the money found."""
+    """The results of the last ledger checks."""
 
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = results.any_org_summarize()
+                summary = results.any_org_summarize()
         except db.UNAVAILABLE:
             return
         organizations = GaugeMetricFamily(
             "finderfee_ledger_organizations", "Organizations by what their last check found.", labels=["state"]
         )
-        organizations.add_metric(["red"], found.red)
-        organizations.add_metric(["clean"], found.checked - found.red)
+        organizations.add_metric(["red"], summary.red)
+        organizations.add_metric(["clean"], summary.checked - summary.red)
         yield organizations
         yield GaugeMetricFamily(
-            "finderfee_ledger_check_oldest_seconds", "Age of the oldest last check.", value=found.age_s
+            "finderfee_ledger_check_oldest_seconds", "Age of the oldest last check.", value=summary.age_s
         )
 
 
 class _FxRates:
-    """How old the newest rate of each currency in use is; without any, older than everything."""
+    """The age of the newest rate of each currency in use; infinite without a rate."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -174,45 +174,45 @@ class _FxRates:
         yield oldest
 
 
-class _Waiting:
-    """How much of each thing waits for an operator, as the console shows it."""
+class _OperatorWork:
+    """The counts of items that wait for an operator, as the console shows them."""
 
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = attention.any_org_count(now=clock.now())
+                counts = attention.any_org_count(now=clock.now())
         except db.UNAVAILABLE:
             return
         waiting = GaugeMetricFamily("finderfee_waiting", "What waits for an operator.", labels=["what"])
-        for what, count in found.items():
+        for what, count in counts.items():
             waiting.add_metric([what], count)
         yield waiting
 
 
 class _Connections:
-    """How many connections PostgreSQL has, and how many it lets in."""
+    """How many connections PostgreSQL has, and how many it allows."""
 
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = connections.count()
+                count = connections.count()
         except db.UNAVAILABLE:
             return
         yield GaugeMetricFamily(
-            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.open
+            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=count.open
         )
         yield GaugeMetricFamily(
-            "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=found.allowed
+            "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=count.allowed
         )
 
 
 class _Partitions:
-    """Of how many of this and the next month a table has no partition."""
+    """For how many of this and the next month a table has no partition."""
 
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = partitions.list_tables(now=clock.now())
+                tables = partitions.list_tables(now=clock.now())
         except db.UNAVAILABLE:
             return
         missing = GaugeMetricFamily(
@@ -220,13 +220,13 @@ class _Partitions:
             "Of this and the next month, how many have no partition.",
             labels=["table"],
         )
-        for one in found:
-            missing.add_metric([one.table], len(one.missing))
+        for table in tables:
+            missing.add_metric([table.table], len(table.missing))
         yield missing
 
 
-class _Books:
-    """Whether payouts are held, since the database may have forgotten some."""
+class _HeldPayouts:
+    """Whether payouts are on hold because the database may have lost some."""
 
     def collect(self) -> Iterator[Metric]:
         try:

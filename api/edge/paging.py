@@ -1,7 +1,7 @@
-"""Pages of a list: `{items, nextCursor, hasMore}`, and the cursors between them.
+"""Pages of a list: `{items, nextCursor, hasMore}`, and their cursors.
 
-A cursor is the position of the last row that was shown, signed for one caller and one list: a cursor that
-was changed, or brought to another list, is refused. Rows that come and go between two pages move nothing.
+A cursor is the position of the last row of a page, signed for one caller and one list: a changed cursor, or one of
+another list, is refused. Rows that are added or deleted between two pages do not shift the next one.
 Source: core spec, section 4 (cursor-paginated) and section 8 "Limits".
 """
 
@@ -23,14 +23,14 @@ from adapters import derived_keys
 from api.access import guards
 from models.listing import RenderedPage
 
-#: Rows of a page when nobody asks for more or fewer, and at most.
+#: The default and the maximum number of rows of a page.
 DEFAULT_TAKE = 50
-MOST_TAKE = 200
+MAX_TAKE = 200
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_BYTES = 8
 _ID_BYTES = 16
-# With the position it makes 42 bytes: a multiple of three, so that every bit of the text counts.
+# With the position this is 42 bytes, a multiple of three, so that every bit of the base64 text counts.
 _SEAL_BYTES = 18
 _USE = "cursor"
 
@@ -38,10 +38,10 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which page: `take` rows after a position. Lists read `limit` rows, one more, to know whether there are more.
+class PageRequest:
+    """A requested page: `take` rows after a position. Lists read `limit` rows, one more, to know if more follow.
 
-    `order` names the order of the list, where it has several: a cursor of one is none of another.
+    `order` names the order of the list if it has several: a cursor of one order is invalid in another.
     """
 
     take: int
@@ -54,65 +54,75 @@ class Wanted:
         return self.take + 1
 
 
-def wanted(query: Mapping[str, Any], *, default: int = DEFAULT_TAKE, most: int = MOST_TAKE, order: str = "") -> Wanted:
-    """Return which page `query` (a loaded schemas.paging.PageQuery) asks for; more than `most` rows are `most`.
+def read_page_request(
+    query: Mapping[str, Any], *, default_take: int = DEFAULT_TAKE, max_take: int = MAX_TAKE, order: str = ""
+) -> PageRequest:
+    """Return the page that `query` (a loaded schemas.paging.PageQuery) requests, of at most `max_take` rows.
 
-    Raises ValidationError (problem details) for a cursor that this list did not give out in this order.
+    Raises ValidationError (problem details) for a cursor that is not of this list and order.
     """
-    return Wanted(take=min(query["take"] or default, most), after=position(query["cursor"], order), order=order)
+    return PageRequest(
+        take=min(query["take"] or default_take, max_take),
+        after=position_from_cursor(query["cursor"], order),
+        order=order,
+    )
 
 
-def envelope(
-    page: Wanted, rows: Sequence[Row], render: Callable[[Sequence[Row]], list[Any]], *, moment: str = "created_at"
+def serialize_page(
+    page: PageRequest,
+    rows: Sequence[Row],
+    render: Callable[[Sequence[Row]], list[Any]],
+    *,
+    time_field: str = "created_at",
 ) -> dict[str, Any]:
-    """Return the answer for the `page.limit` rows that were read. Rows have `id` (or its text) and a `moment`."""
-    shown, has_more = rows[: page.take], len(rows) > page.take
-    next_cursor = _cursor_of(shown[-1], moment, page.order) if has_more else None
-    return {"items": render(shown), "nextCursor": next_cursor, "hasMore": has_more}
+    """Return the answer for the up to `page.limit` rows that were read. Rows have an `id` and a `time_field`."""
+    page_rows, has_more = rows[: page.take], len(rows) > page.take
+    next_cursor = _cursor_of_row(page_rows[-1], time_field, page.order) if has_more else None
+    return {"items": render(page_rows), "nextCursor": next_cursor, "hasMore": has_more}
 
 
-def together(page: Wanted, rendered: RenderedPage) -> dict[str, Any]:
-    """Return the answer for a page of `page.take` rows that the database made one text of; each of them has JSON."""
+def serialize_rendered_page(page: PageRequest, rendered: RenderedPage) -> dict[str, Any]:
+    """Return the answer for a page whose rows the database has rendered as one JSON text."""
     last_id, last_at = rendered.last_id, rendered.last_at
-    next_cursor = cursor(last_at, UUID(last_id), page.order) if last_at and last_id else None
+    next_cursor = sign_cursor(last_at, UUID(last_id), page.order) if last_at and last_id else None
     items = orjson.Fragment(f"[{rendered.documents}]")
     return {"items": items, "nextCursor": next_cursor, "hasMore": next_cursor is not None}
 
 
-def _cursor_of(row: Any, moment: str, order: str) -> str:
-    return cursor(getattr(row, moment), UUID(str(row.id)), order)
+def _cursor_of_row(row: Any, time_field: str, order: str) -> str:
+    return sign_cursor(getattr(row, time_field), UUID(str(row.id)), order)
 
 
-def cursor(at: datetime, id: UUID, order: str = "") -> str:
+def sign_cursor(at: datetime, id: UUID, order: str = "") -> str:
     """Return the cursor of a position in an order, for this caller and this path."""
     microseconds = (at - _EPOCH) // timedelta(microseconds=1)
     position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
     return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position, order)).decode()
 
 
-def position(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
-    """Return the position of a cursor, None without one. Raises ValidationError when it was not given out here."""
-    return _position(cursor, order) if cursor else None
+def position_from_cursor(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
+    """Return the position of a cursor, None without one. Raises ValidationError if it is invalid here."""
+    return _verify_cursor(cursor, order) if cursor else None
 
 
-def _position(cursor: str, order: str) -> tuple[datetime, UUID]:
+def _verify_cursor(cursor: str, order: str) -> tuple[datetime, UUID]:
     try:
         sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
-        raise _not_ours() from error
+        raise _invalid_cursor() from error
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
-    is_ours = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.believed(_USE))
-    if len(position) != _TIME_BYTES + _ID_BYTES or not is_ours:
-        raise _not_ours()
+    is_authentic = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.believed(_USE))
+    if len(position) != _TIME_BYTES + _ID_BYTES or not is_authentic:
+        raise _invalid_cursor()
     microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)
     return _EPOCH + timedelta(microseconds=microseconds), UUID(bytes=position[_TIME_BYTES:])
 
 
 def _seal(key: bytes, position: bytes, order: str) -> bytes:
     message = guards.caller_name().encode() + position + request.path.encode() + order.encode()
-    # Unlike an HMAC it keeps the interpreter's lock, which a busy process would have to wait to get back.
+    # Unlike an HMAC this keeps the interpreter lock, which a busy process would have to wait for again.
     return hashlib.blake2b(message, key=key, digest_size=_SEAL_BYTES).digest()
 
 
-def _not_ours() -> ValidationError:
-    return ValidationError({"cursor": ["This list gave out no such cursor."]})
+def _invalid_cursor() -> ValidationError:
+    return ValidationError({"cursor": ["This is not a cursor of this list. Use nextCursor as it was returned."]})

@@ -1,11 +1,11 @@
-"""What the operations are about: the groups of the description, each of one or more blueprints, in reading order."""
+"""The groups of operations in the API description, each of one or more blueprints, in reading order."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A group of operations: its name in the description, its heading, what it is, and the blueprints it is made of."""
+    """A group of operations: its name in the description, its heading, its summary and its blueprints."""
 
     tag: str
     heading: str
@@ -13,34 +13,34 @@ class Resource:
     blueprints: tuple[str, ...]
 
 
-#: The group of the webhooks that the service sends; no blueprint has it.
+#: The group of the webhooks that the service sends; it has no blueprint.
 EVENTS = Resource(
-    "events", "Events", "What the service posts to a webhook endpoint: one request per event, signed.", ()
+    "events", "Events", "Events that the service posts to a webhook endpoint, one signed request each.", ()
 )
 
 ALL: tuple[Resource, ...] = (
     Resource(
         "sales",
         "Sales and refunds",
-        "Signed by the brand's own servers; the same sale twice is recorded once.",
+        "Signed requests of the brand's own servers; a repeated sale is recorded once.",
         ("tracking",),
     ),
     Resource(
         "leads",
         "Leads",
-        "People who are not customers yet: from a server, from a page, from a form.",
+        "People who are not customers yet, from a server, a page or a form.",
         ("leads", "paid_lead", "lead_form"),
     ),
     Resource(
         "clicks",
         "Clicks and links",
-        "Visits that a link brought, and what a brand's pages need to tell of them.",
+        "Visits through affiliate links, and the script and snippet for a brand's pages that report them.",
         ("clicks", "short_links", "checkout_door", "store_checkout", "loader", "install_snippet", "install_check"),
     ),
     Resource(
         "programs",
         "Programs",
-        "A brand's campaigns: their terms, groups, tiers and numbers, and what their affiliates advertise with.",
+        "A brand's campaigns: their terms, groups, tiers and numbers, and the assets for their affiliates.",
         (
             "programs",
             "program_domain",
@@ -56,38 +56,38 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "affiliates",
         "Affiliates",
-        "Who advertises, with which links, and at which rate.",
+        "The affiliates of a brand, their links and their rates.",
         ("affiliates", "affiliate_actions", "affiliate_links", "affiliate_balance", "tax_forms"),
     ),
     Resource(
         "coupons",
         "Coupons",
-        "Codes that buyers redeem for a discount, and that credit the affiliate who owns them.",
+        "Discount codes for buyers that credit the affiliate who owns them.",
         ("campaign_coupons", "affiliate_coupons", "coupon_codes", "own_coupons"),
     ),
     Resource(
         "recruiting",
         "Recruiting",
-        "Affiliates who bring affiliates, and what they earn by them.",
+        "Affiliates who recruit affiliates, and their earnings from that.",
         ("sub_affiliate_config", "sub_affiliates"),
     ),
     Resource(
         "imports",
         "Imports",
-        "Affiliates and sales of another service.",
+        "Import of affiliates and sales from another service.",
         ("affiliate_import", "conversion_import", "imports"),
     ),
     Resource(
         "storefront",
         "Storefront",
-        "What anybody may see of a campaign, and how they apply to it.",
+        "The public page of a campaign, and applications to it.",
         ("storefront", "storefront_lookup", "answers_page"),
     ),
-    Resource("invites", "Invites", "Who is asked to join, by mail.", ("invites", "invite_tokens", "invite_page")),
+    Resource("invites", "Invites", "Invitations to affiliates, by email.", ("invites", "invite_tokens", "invite_page")),
     Resource(
         "conversions",
         "Conversions",
-        "What was sold and whom it credits, and what the brand decides about it.",
+        "Sales and other conversions, the affiliates they credit, and the brand's decisions about them.",
         (
             "conversions",
             "conversion_actions",
@@ -101,7 +101,7 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "payouts",
         "Payouts",
-        "What is due, to whom, and how it is paid.",
+        "Amounts due to affiliates, and their payment.",
         (
             "payouts",
             "payout_runs",
@@ -116,7 +116,7 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "me",
         "An affiliate's own",
-        "What affiliates who signed in see of themselves, with every brand that they work for.",
+        "The data of the affiliate who signed in, with every brand that they work for.",
         (
             "own_account",
             "own_balance",
@@ -132,7 +132,7 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "embed",
         "Embed",
-        "What a brand's own site shows its affiliates, each by a token that the brand's servers make.",
+        "Affiliate data on a brand's own site, by a token per affiliate that the brand's servers create.",
         ("embed_tokens", "embed_own", "embed_history", "embed_page"),
     ),
     Resource(
@@ -144,26 +144,26 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "connections",
         "Connections",
-        "Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves.",
+        "Payment gateways that report a brand's sales, renewals, refunds and disputes automatically.",
         ("connections", "gateway_events", "gateways_inbound"),
     ),
     Resource(
         "platforms",
         "Platforms",
-        "Newsletter and CRM platforms that say who brought a buyer when nothing else does.",
+        "Newsletter and CRM platforms that identify the affiliate of a buyer when nothing else does.",
         ("platforms",),
     ),
-    Resource("fraud", "Fraud review", "Clicks and leads that the rules blocked or held.", ("fraud_events",)),
+    Resource("fraud", "Fraud review", "Clicks and leads that the fraud rules blocked or held.", ("fraud_events",)),
     Resource(
         "webhooks",
         "Webhook endpoints",
-        "Where the brand is told what happens, and how that went.",
+        "URLs that receive the brand's events, and the deliveries to them.",
         ("webhooks", "webhook_deliveries"),
     ),
     Resource(
         "automation",
         "Automation",
-        "What no-code platforms call: whom they connect to, hooks for their triggers with samples, and searches.",
+        "For no-code platforms: the connection, hooks and samples for triggers, and searches.",
         ("automation_connection", "automation_hooks", "automation_samples", "automation_search"),
     ),
     Resource(
@@ -181,16 +181,16 @@ ALL: tuple[Resource, ...] = (
     Resource(
         "copilot",
         "Co-pilot",
-        "A model answers people at the dashboard by the agents' tools, and proposes what they confirm.",
+        "A model answers dashboard users with the agents' tools, and proposes changes that they confirm.",
         ("copilot", "copilot_acts"),
     ),
-    Resource("audit", "Audit log", "Who changed what, and when.", ("audit_log",)),
-    Resource("members", "Members", "The people of the brand, and where they are signed in.", ("members",)),
-    Resource("keys", "API keys", "The keys of the brand's own servers.", ("keys",)),
+    Resource("audit", "Audit log", "A record of all changes: who changed what, and when.", ("audit_log",)),
+    Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
+    Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(
         "operator",
         "Operator",
-        "What whoever runs this installation sees and does, of every organization.",
+        "For the operator of this installation: data and actions of all organizations.",
         (
             "operator_attention",
             "operator_queues",
@@ -215,7 +215,7 @@ ALL: tuple[Resource, ...] = (
 _OF_BLUEPRINT = {blueprint: resource for resource in ALL for blueprint in resource.blueprints}
 
 
-def of(blueprint: str) -> Resource:
+def find_resource(blueprint: str) -> Resource:
     """Return the group of a blueprint; a blueprint in no group is a group by itself."""
     return _OF_BLUEPRINT.get(blueprint) or Resource(
         blueprint, blueprint.replace("_", " ").capitalize(), "", (blueprint,)

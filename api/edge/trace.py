@@ -1,4 +1,4 @@
-"""What is known of every request from its first moment to its answer: an id, how long it took, one line in the log."""
+"""Tracing of requests: an id, the duration and one log line each."""
 
 import time
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from adapters.tracing import spans
 from api.edge import metrics
 from models import ids
 
-_LONGEST_ID = 64
+_MAX_ID_LENGTH = 64
 
 _log = structlog.get_logger("request")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A request that is under way: its id, and when it began by the monotonic clock."""
+    """A request that is under way: its id, and its start by the monotonic clock."""
 
     request_id: str
     started: float
@@ -26,16 +26,18 @@ class Trace:
 
 
 def begin(environ: Mapping[str, Any]) -> Trace:
-    """Name a request, as its sender does or anew, and put the name on every line that the thread logs from here on."""
-    sent = environ.get("HTTP_X_REQUEST_ID", "")
-    request_id = sent if 0 < len(sent) <= _LONGEST_ID and sent.isascii() and sent.isprintable() else ids.new_id().hex
+    """Start a trace with the sender's request id, or a new one, and add the id to the thread's further log lines."""
+    header = environ.get("HTTP_X_REQUEST_ID", "")
+    request_id = (
+        header if 0 < len(header) <= _MAX_ID_LENGTH and header.isascii() and header.isprintable() else ids.new_id().hex
+    )
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=request_id)
     return Trace(request_id, time.monotonic(), spans.request(request_id, environ["REQUEST_METHOD"]))
 
 
 def end(trace: Trace, method: str, route: str, status: int) -> None:
-    """Count an answered request and write its line."""
+    """Count an answered request and write its log line."""
     seconds = time.monotonic() - trace.started
     metrics.observe_request(route, status, seconds)
     _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

@@ -1,11 +1,10 @@
-"""What a brand's own site shows an affiliate of what they have here.
+"""Affiliate data that is embedded in a brand's own site.
 
-tokens   the tokens that the brand's servers make
-own      what the affiliate sees by one
-history  their conversions and payouts
-view     what pages/hosted needs to know to show the page
+tokens       the embed tokens that the brand's servers create
+viewer_data  the data of the affiliate of a token
+history      their conversions and payouts
 """
 
-from api.embed import history, own, tokens
+from api.embed import history, tokens, viewer_data
 
-BLUEPRINTS = (tokens.blueprint, own.blueprint, history.blueprint)
+BLUEPRINTS = (tokens.blueprint, viewer_data.blueprint, history.blueprint)

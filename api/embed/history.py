@@ -1,4 +1,4 @@
-"""The conversions that credit an affiliate and the payouts to them, as the frame of a brand's site shows them."""
+"""Conversions and payouts of an affiliate, for the embedded page on a brand's site."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from domain.organization import plans
 from models import db
 from models.conversions import earnings
 from models.payouts import receipts
-from schemas.embed.own import EmbedConversionRecord, EmbedPayoutRecord, embed_conversion_records
+from schemas.embed.page import EmbedConversionRecord, EmbedPayoutRecord, embed_conversion_records
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("embed_history", __name__)
@@ -25,28 +25,28 @@ _PAYOUT = EmbedPayoutRecord()
 @blueprint.get("/api/v1/embed/me/conversions")
 @operation(_READ, page(EmbedConversionRecord()), asks=PageQuery(), may_lag="answer")
 def list_embedded_conversions() -> Mapping[str, object]:
-    """List what credits the affiliate, newest first; nothing of the buyers, no test sales. Budget: 1 statement."""
-    asked, viewer, now = paging.wanted(body.query()), guards.viewer(), clock.now()
+    """List the affiliate's conversions, newest first, without buyers and test sales. Budget: 1 statement."""
+    page_request, viewer, now = paging.read_page_request(body.query()), guards.viewer(), clock.now()
     with db.unit_of_work(viewer.organization_id):
         rows = earnings.list_of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.envelope(asked, rows, lambda some: embed_conversion_records(some, now=now))
+    return paging.serialize_page(page_request, rows, lambda some: embed_conversion_records(some, now=now))
 
 
 @blueprint.get("/api/v1/embed/me/payouts")
 @operation(_READ, page(_PAYOUT), asks=PageQuery(), may_lag="answer")
 def list_embedded_payouts() -> Mapping[str, object]:
     """List the payouts to the affiliate, newest first. Budget: 1 statement."""
-    asked, viewer = paging.wanted(body.query()), guards.viewer()
+    page_request, viewer = paging.read_page_request(body.query()), guards.viewer()
     with db.unit_of_work(viewer.organization_id):
         rows = receipts.list_of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.envelope(asked, rows, lambda some: _PAYOUT.dump(some, many=True))
+    return paging.serialize_page(page_request, rows, lambda some: _PAYOUT.dump(some, many=True))

@@ -14,13 +14,13 @@ from adapters.gateways import registry
 from adapters.gateways.base import Setup
 from api.access import callers, guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.gateways.states import ConnectionStatus
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.gateways import connections, web_pixels
 from models.gateways.connections import GatewayConnection
@@ -57,15 +57,15 @@ def list_gateways() -> Response:
 @operation(_READ, page(_RECORD), asks=PageQuery(), shows_secret=True)
 def list_connections() -> Mapping[str, object]:
     """List the connections, ended ones too, newest first."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
         pixels = _pixels(rows)
-    return paging.envelope(asked, rows, lambda page: [_rendered(row, pixels.get(row.id)) for row in page])
+    return paging.serialize_page(asked, rows, lambda page: [_rendered(row, pixels.get(row.id)) for row in page])
 
 
 @blueprint.get("/api/v1/connections/<connection_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True)
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",), shows_secret=True)
 def get_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection."""
     with db.unit_of_work(guards.organization_id()):
@@ -75,7 +75,7 @@ def get_connection(connection_id: str) -> Mapping[str, object]:
 @blueprint.post("/api/v1/connections")
 @operation(
     _WRITE,
-    one(_NEW),
+    object_of(_NEW),
     status=201,
     takes=ConnectionBody(),
     refuses=(*_ASKS_GATEWAY, "400 invalid_request", "409 gateway_already_connected"),
@@ -87,7 +87,7 @@ def connect_gateway() -> Response:
     While a connection is active in live mode, signed sales and leads answer 409.
     """
     wanted = body.load()
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
@@ -97,17 +97,17 @@ def connect_gateway() -> Response:
     proved = connect.verify(**wanted)
     written: list[bool] = []
 
-    def write() -> answers.Answer:
+    def write() -> idempotency.Answer:
         answer = _store(proved)
         written.append(True)
         return answer
 
     try:
-        return answers.once(write)
+        return idempotency.run_once(write)
     finally:
         if not written:  # another one is connected, or a twin of this request has connected
             connect.undo_subscription(proved)
-        callers.forget_cached()
+        callers.clear_cache()
 
 
 def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object]]:
@@ -121,7 +121,7 @@ def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object
 @blueprint.patch("/api/v1/connections/<connection_id>")
 @operation(
     _WRITE,
-    one(_NEW),
+    object_of(_NEW),
     takes=ConnectionChanges(),
     refuses=(*_ASKS_GATEWAY, "400 invalid_request", "404 not_found"),
     shows_secret=True,
@@ -129,14 +129,14 @@ def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object
 def change_connection(connection_id: str) -> Response:
     """Replace credentials after the gateway took them. Proofs by the former ones count for an hour more."""
     now, credentials = clock.now(), body.load()["credentials"]
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
     former = accounts.open_account(connection, now=now)
     tried = connect.verify_changes(connection, credentials, now=now)
-    answer = answers.once(lambda: _rotate(connection_id, tried))
+    answer = idempotency.run_once(lambda: _rotate(connection_id, tried))
     wake_relay()
     if tried.made is not None:
         connect.unsubscribe_replaced(connection, former, made=tried.made)
@@ -153,7 +153,7 @@ def _rotate(connection_id: str, tried: connect.VerifiedCredentials) -> tuple[int
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/check")
-@operation(_WRITE, one(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"), shows_secret=True)
+@operation(_WRITE, object_of(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"), shows_secret=True)
 def check_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the gateway whether it still takes the credentials. 200 with the connection as it is now."""
     now = clock.now()
@@ -174,7 +174,7 @@ def disconnect_gateway(connection_id: str) -> Response:
         account = accounts.open_account(before, now=now)
         connect.disconnect(before, now=now)
         audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
-    callers.forget_cached()
+    callers.clear_cache()
     receive.clear_cache()
     connect.unsubscribe(before, account)
     return Response(status=204)

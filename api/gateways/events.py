@@ -11,13 +11,13 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.gateways.connections import find, find_in_force
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.gateways import inbox, stats
 from pipelines.gateways import receive, reconcile
@@ -44,7 +44,7 @@ _STATS = ConnectionStatsRecord()
 def list_gateway_events(connection_id: str) -> Mapping[str, object]:
     """List what a gateway sent, newest first, and what became of it; `status` narrows the list."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
         rows = inbox.page(
@@ -54,14 +54,14 @@ def list_gateway_events(connection_id: str) -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda page: _EVENT.dump(page, many=True))
+    return paging.serialize_page(asked, rows, lambda page: _EVENT.dump(page, many=True))
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/events/<event_id>/replay")
-@operation(_WRITE, one(_EVENT), status=202, refuses=("404 not_found", "409 raw_dropped"))
+@operation(_WRITE, object_of(_EVENT), status=202, refuses=("404 not_found", "409 raw_dropped"))
 def replay_gateway_event(connection_id: str, event_id: str) -> Response:
     """Have an event worked on again. 202 with it; what is booked already changes nothing."""
-    answer = answers.once(lambda: _replay(connection_id, event_id))
+    answer = idempotency.run_once(lambda: _replay(connection_id, event_id))
     wake_relay()
     return answer
 
@@ -79,14 +79,14 @@ def _replay(connection_id: str, event_id: str) -> tuple[int, Mapping[str, object
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/reconcile")
-@operation(_WRITE, one(_RECONCILE), status=202, takes=ReconcileBody(), refuses=("404 not_found",))
+@operation(_WRITE, object_of(_RECONCILE), status=202, takes=ReconcileBody(), refuses=("404 not_found",))
 def reconcile_connection(connection_id: str) -> Response:
     """Have what the gateway lists since a moment taken in, where it is not known. 202 with the number of the job.
 
     Without `since` it is an hour before the last time that everything was taken in.
     """
     wanted = body.load_optional()
-    answer = answers.once(lambda: _reconcile(connection_id, wanted["since"]))
+    answer = idempotency.run_once(lambda: _reconcile(connection_id, wanted["since"]))
     wake_relay()
     return answer
 
@@ -99,7 +99,7 @@ def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping
 
 
 @blueprint.get("/api/v1/connections/<connection_id>/stats")
-@operation(_READ, one(_STATS), refuses=("404 not_found",), may_lag="answer")
+@operation(_READ, object_of(_STATS), refuses=("404 not_found",), may_lag="answer")
 def get_connection_stats(connection_id: str) -> Mapping[str, object]:
     """Count what came in through a connection, and what became of it."""
     with db.unit_of_work(guards.organization_id()):

@@ -12,8 +12,8 @@ from adapters.gateways.adapter import GatewayAdapter
 from adapters.gateways.base import GatewayUnreachable, Inbound, NotProved, ProvedRequest
 from api.access.guards import KIB, Guard
 from api.edge.operations import operation, text
-from api.edge.wake import wake_relay
-from domain.refused import Refused
+from api.edge.relay_waker import wake_relay
+from domain.refusals import Refused
 from models import db
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import accounts, receive

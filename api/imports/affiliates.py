@@ -11,9 +11,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import affiliates
@@ -43,24 +43,26 @@ _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
 
 
 @blueprint.post("/api/v1/affiliates/import/preview")
-@operation(_IMPORT, one(_PREVIEW), takes=AffiliatePreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
+@operation(
+    _IMPORT, object_of(_PREVIEW), takes=AffiliatePreview(), refuses=("400 row_cap_exceeded", "404 program_not_found")
+)
 def preview_affiliate_import() -> Response:
     """Show what an import of these rows would do, row by row, and write nothing."""
     wanted = body.load()
-    return answers.once(lambda: (200, _PREVIEW.dump(affiliates.preview(guards.organization_id(), wanted))))
+    return idempotency.run_once(lambda: (200, _PREVIEW.dump(affiliates.preview(guards.organization_id(), wanted))))
 
 
 @blueprint.post("/api/v1/affiliates/import")
 @operation(
     _IMPORT,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=AffiliateImport(),
     refuses=("400 row_cap_exceeded", "404 program_not_found", "409 migration_already_in_progress"),
 )
 def import_affiliates() -> Response:
     """Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped. 200 with the tally."""
     wanted = body.load()
-    answer = answers.once(lambda: _import(wanted))
+    answer = idempotency.run_once(lambda: _import(wanted))
     wake_relay()
     return answer
 

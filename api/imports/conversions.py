@@ -11,8 +11,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.statuses import ConversionStatus
@@ -40,17 +40,19 @@ _RECORD = ConversionImportRecord()
 
 
 @blueprint.post("/api/v1/conversions/import/preview")
-@operation(_IMPORT, one(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found"))
+@operation(
+    _IMPORT, object_of(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found")
+)
 def preview_conversion_import() -> Response:
     """Show what an import of these rows would do, row by row, and write nothing."""
     wanted = body.load()
-    return answers.once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
+    return idempotency.run_once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
 
 
 @blueprint.post("/api/v1/conversions/import")
 @operation(
     _IMPORT,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=ConversionImport(),
     refuses=(
         "400 row_cap_exceeded",
@@ -66,7 +68,7 @@ def import_conversions() -> Response:
     others as locked history, or as Approved with confirmUnpaidPayout.
     """
     wanted = body.load()
-    return answers.once(lambda: _import(wanted))
+    return idempotency.run_once(lambda: _import(wanted))
 
 
 def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -11,11 +11,11 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
@@ -37,7 +37,7 @@ _UNDO_PREVIEW = ImportUndoPreview()
 def list_imports() -> Mapping[str, object]:
     """List the organization's imports, newest first; by kind and status if asked."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = imports.page(
             organization_id=guards.organization_id(),
@@ -46,11 +46,11 @@ def list_imports() -> Mapping[str, object]:
             limit=asked.limit,
             after=asked.after,
         )
-    return paging.envelope(asked, rows, lambda shown: _RECORD.dump(shown, many=True))
+    return paging.serialize_page(asked, rows, lambda shown: _RECORD.dump(shown, many=True))
 
 
 @blueprint.get("/api/v1/imports/<import_id>")
-@operation(_READ, one(_DETAIL), refuses=("404 not_found",))
+@operation(_READ, object_of(_DETAIL), refuses=("404 not_found",))
 def get_import(import_id: str) -> Mapping[str, object]:
     """Show one import."""
     wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
@@ -63,7 +63,7 @@ def get_import(import_id: str) -> Mapping[str, object]:
 
 
 @blueprint.get("/api/imports/<import_id>/undo")
-@operation(_LOOK, one(_UNDO_PREVIEW), refuses=("404 not_found",))
+@operation(_LOOK, object_of(_UNDO_PREVIEW), refuses=("404 not_found",))
 def preview_import_undo(import_id: str) -> Mapping[str, object]:
     """Show what taking an import back would do now, or what holds it back."""
     wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
@@ -87,7 +87,7 @@ def preview_import_undo(import_id: str) -> Mapping[str, object]:
 @blueprint.post("/api/imports/<import_id>/undo")
 @operation(
     _UNDO,
-    one(_UNDONE),
+    object_of(_UNDONE),
     refuses=(
         "404 not_found",
         "409 migration_already_in_progress",
@@ -98,12 +98,12 @@ def preview_import_undo(import_id: str) -> Mapping[str, object]:
 def undo_import(import_id: str) -> Response:
     """Take an import back: its conversions as a whole, or its affiliates who were never used."""
     wanted_id = path.uuid(import_id, "import")
-    return answers.once(lambda: _undo(wanted_id))
+    return idempotency.run_once(lambda: _undo(wanted_id))
 
 
 def _undo(import_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     undone = undo.run(organization_id=guards.organization_id(), import_id=import_id, now=now)
-    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed, "kept": undone.kept}
+    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed_count, "kept": undone.kept_count}
     audit.record("import_job.undone", import_id, before=_RECORD.dump(undone.before), after=shown, now=now)
     return 200, shown

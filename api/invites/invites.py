@@ -15,9 +15,9 @@ from adapters import clock
 from api.access import guards
 from api.access.callers import Caller
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.invites import InviteState
 from domain.organization import plans
 from domain.organization.access import Role
@@ -77,7 +77,7 @@ _CREATE_REFUSALS = (
 @blueprint.post("/api/affiliate-invites")
 @operation(
     _INVITE,
-    one(NewInvite()),
+    object_of(NewInvite()),
     shows_secret=True,
     status=201,
     takes=InviteBody(),
@@ -99,18 +99,18 @@ def create_invite() -> Response:
     return _once(lambda: _create(wanted))
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now, caller = clock.now(), guards.caller()
     outcome = invitations.create(organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
+    (sent,) = outcome.invites
     shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
     return 201, {"invite": shown, "acceptUrl": sent.accept_url}
 
 
 @blueprint.post("/api/affiliate-invites/bulk")
-@operation(_INVITE_MANY, one(BulkAnswer()), status=201, takes=BulkInviteBody(), refuses=_CREATE_REFUSALS)
+@operation(_INVITE_MANY, object_of(BulkAnswer()), status=201, takes=BulkInviteBody(), refuses=_CREATE_REFUSALS)
 def create_invites() -> Response:
     """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
 
@@ -120,14 +120,14 @@ def create_invites() -> Response:
     return _once(lambda: _create_many(wanted))
 
 
-def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create_many(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now, caller = clock.now(), guards.caller()
     outcome = invitations.create_many(
         organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
-    shown = [invite_record(sent.invite, now=now) for sent in outcome.sent]
-    for sent, invite in zip(outcome.sent, shown, strict=True):
+    shown = [invite_record(sent.invite, now=now) for sent in outcome.invites]
+    for sent, invite in zip(outcome.invites, shown, strict=True):
         audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
     return 201, {
         "created": len(shown),
@@ -142,7 +142,7 @@ def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
 def list_invites() -> Mapping[str, object]:
     """List invites, newest first, of one program or in one state when asked."""
     query, organization_id, now = body.query(), guards.organization_id(), clock.now()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = invites.page(
             organization_id=organization_id,
@@ -152,13 +152,13 @@ def list_invites() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda shown: [invite_record(row, now=now) for row in shown])
+    return paging.serialize_page(asked, rows, lambda shown: [invite_record(row, now=now) for row in shown])
 
 
 @blueprint.post("/api/affiliate-invites/<invite_id>/resend")
 @operation(
     _RESEND,
-    one(NewInvite()),
+    object_of(NewInvite()),
     shows_secret=True,
     refuses=(
         "400 invalid_commission_type",
@@ -175,11 +175,11 @@ def resend_invite(invite_id: str) -> Response:
     return _once(lambda: _resend(invite_id))
 
 
-def _resend(invite_id: str) -> answers.Answer:
+def _resend(invite_id: str) -> idempotency.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
+    (sent,) = outcome.invites
     shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
     return 200, {"invite": shown, "acceptUrl": sent.accept_url}
@@ -203,8 +203,8 @@ def _body() -> Mapping[str, Any]:
         raise invite_refusal(error) from error
 
 
-def _once(work: Callable[[], answers.Answer]) -> Response:
-    answer = answers.once(work)
+def _once(work: Callable[[], idempotency.Answer]) -> Response:
+    answer = idempotency.run_once(work)
     wake_relay()
     return answer
 

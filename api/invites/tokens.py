@@ -12,8 +12,8 @@ from flask import Blueprint
 from adapters import clock
 from api.access.guards import Guard
 from api.edge import audit
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.invites import acceptance, dispatch
 from pipelines.invites.acceptance import Acceptance, OpenedInvite
@@ -31,7 +31,7 @@ NOT_NOW = "409 program_inactive"
 
 
 @blueprint.get("/api/affiliate-invites/by-token/<token>")
-@operation(_PUBLIC, one(_PREVIEW), refuses=GONE)
+@operation(_PUBLIC, object_of(_PREVIEW), refuses=GONE)
 def preview_invite(token: str) -> Mapping[str, object]:
     """Show what an invite is about that waits to be accepted."""
     found = preview(token)
@@ -58,7 +58,7 @@ def preview_invite(token: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/affiliate-invites/by-token/<token>/accept")
-@operation(_PUBLIC, one(_ANSWER), refuses=(*GONE, NOT_NOW))
+@operation(_PUBLIC, object_of(_ANSWER), refuses=(*GONE, NOT_NOW))
 def accept_invite(token: str) -> Mapping[str, object]:
     """Accept an invite. 200 with the affiliate; a repeated request gets the same answer."""
     standing = accept(token)

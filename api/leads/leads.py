@@ -14,9 +14,9 @@ from adapters import clock
 from adapters.clicks import visitors
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.clicks import raw_click
 from models import db
 from pipelines.leads import page_leads, server_leads
@@ -30,7 +30,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 @blueprint.post("/api/tracking/lead")
 @operation(
     guards.SIGNED_LEADS,
-    one(LeadAnswer()),
+    object_of(LeadAnswer()),
     takes=LeadBody(),
     refuses=(
         "400 affiliate_slug_required",
@@ -46,7 +46,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 def record_lead() -> Response:
     """Record a signed lead. 200 with its id, or `deduped` when the lead is known."""
     posted = body.load(code="invalid_body")
-    answer = answers.once(lambda: _record(posted))
+    answer = idempotency.run_once(lambda: _record(posted))
     wake_relay()
     return answer
 
@@ -63,7 +63,11 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 
 @blueprint.post("/api/v1/r/lead/signup")
 @operation(
-    _BROWSER, one(OpaqueAnswer()), takes=BrowserLeadBody(), takes_as=("text/plain",), refuses=("400 invalid_body",)
+    _BROWSER,
+    object_of(OpaqueAnswer()),
+    takes=BrowserLeadBody(),
+    takes_as=("text/plain",),
+    refuses=("400 invalid_body",),
 )
 def capture_lead() -> Response:
     """Take a lead that a visitor's page sends. 200 with the same answer for every outcome."""

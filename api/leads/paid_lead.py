@@ -14,18 +14,18 @@ from adapters import clock
 from adapters.clicks import visitors
 from adapters.fraud import human_check
 from api.access.guards import Guard
-from api.edge import answers, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.clicks import raw_click
 from domain.fraud import Verdict
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
 from pipelines.leads import paid_leads
-from pipelines.leads.paid_leads import LeadCase, Visit
+from pipelines.leads.paid_leads import FormVisit, LeadCase
 from schemas.leads.paid_lead import PaidLeadAnswer, PaidLeadBody
 
 blueprint = Blueprint("paid_lead", __name__)
@@ -45,7 +45,7 @@ REFUSES = (
 
 
 @blueprint.post("/api/v1/lead")
-@operation(_PUBLIC, one(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
+@operation(_PUBLIC, object_of(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
 def create_paid_lead() -> Response:
     """Take a lead from a form. 200 with the same answer, whether it is new, known or held back for a look."""
     try:
@@ -90,7 +90,7 @@ def take(link: Link, posted: Mapping[str, Any]) -> Response:
     with db.unit_of_work(link.organization_id):
         case = paid_leads.prepare(link=link, lead=posted, visit=_visit(), now=now)
     verdict = paid_leads.judge(case)
-    answer = answers.once(lambda: _record(case, verdict), organization_id=link.organization_id)
+    answer = idempotency.run_once(lambda: _record(case, verdict), organization_id=link.organization_id)
     wake_relay()
     return answer
 
@@ -114,9 +114,9 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
         raise Refused(400, "human_verification_failed", message, field="token")
 
 
-def _visit() -> Visit:
+def _visit() -> FormVisit:
     ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
-    return Visit(
+    return FormVisit(
         ip=ip,
         agent=agent,
         languages=tuple(raw_click.languages_from_header(request.headers.get("Accept-Language", ""))),

@@ -14,7 +14,7 @@ from flask import Blueprint, Response, current_app, request
 from api.access import guards
 from api.access.guards import KIB, Guard
 from api.edge import body, errors
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from api.mcp import choice, eras, messages, methods, places
 from api.mcp.asking.asker import ToolAsker
 from api.mcp.messages import RpcError, RpcMessage
@@ -30,7 +30,7 @@ _GUARD = Guard(audience="integration", counts_itself=True, max_body_bytes=5 * 10
 @blueprint.post("/mcp")
 @operation(
     _GUARD,
-    one(McpAnswer()),
+    object_of(McpAnswer()),
     takes=McpMessage(),
     asks=McpQuery(),
     refuses=("403 insufficient_scope",),
@@ -41,11 +41,11 @@ def send_mcp_message() -> Response:
     """Take one message of an agent's client. 200 with the answer to a request, 202 for a notification."""
     places.check()
     raw = request.get_data(cache=True)
-    sent = body.parsed(raw)
+    sent = body.parse(raw)
     try:
         message = messages.read(sent, raw)
     except RpcError as error:
-        guards.count("standard")
+        guards.count_request("standard")
         return _json(error.status, messages.failure(messages.sent_id(sent), error))
     return _answer(message)
 
@@ -54,7 +54,7 @@ def _answer(message: RpcMessage) -> Response:
     asker = ToolAsker()
     answer = _answered(message, asker)
     if asker.count == 0:
-        guards.count("standard")
+        guards.count_request("standard")
     return answer
 
 
@@ -63,7 +63,7 @@ def _answered(message: RpcMessage, asker: ToolAsker) -> Response:
         client = eras.client_of(message, request.headers)
         asker.client = client.name
         if message.id is None:
-            return errors.empty(202)
+            return errors.empty_response(202)
         found = methods.answer(_request(message, client, asker))
     except RpcError as error:
         return _json(error.status, messages.failure(message.id, error))

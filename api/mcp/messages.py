@@ -46,7 +46,7 @@ def sent_id(sent: object) -> RpcId | None:
 
 
 def read(sent: object, raw: bytes) -> RpcMessage:
-    """Return the message in a body; `sent` is what `body.parsed` makes of the raw bytes. Raises RpcError."""
+    """Return the message in a body; `sent` is what `body.parse` makes of the raw bytes. Raises RpcError."""
     if sent is None and raw.strip() != b"null":  # null is JSON, but no message
         raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from flask import request
 
 import settings
-from domain.refused import Refused
+from domain.refusals import Refused
 
 
 def check() -> None:

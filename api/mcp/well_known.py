@@ -11,8 +11,8 @@ from flask import Blueprint
 import settings
 from adapters.identity import tokens
 from api.access.guards import Guard
-from api.edge.operations import one, operation
-from domain.refused import Refused
+from api.edge.operations import object_of, operation
+from domain.refusals import Refused
 from schemas.mcp import ProtectedResource
 
 blueprint = Blueprint("mcp_metadata", __name__)
@@ -22,14 +22,14 @@ _METADATA = ProtectedResource()
 
 
 @blueprint.get("/.well-known/oauth-protected-resource/mcp")
-@operation(_OPEN, one(_METADATA), refuses=("404 not_found",))
+@operation(_OPEN, object_of(_METADATA), refuses=("404 not_found",))
 def get_mcp_resource_metadata() -> Mapping[str, Any]:
     """Say who gives out tokens for `/mcp`, and with which scopes. 404 where agents come with API keys alone."""
     return _metadata()
 
 
 @blueprint.get("/.well-known/oauth-protected-resource")
-@operation(_OPEN, one(_METADATA), refuses=("404 not_found",))
+@operation(_OPEN, object_of(_METADATA), refuses=("404 not_found",))
 def get_resource_metadata() -> Mapping[str, Any]:
     """Say the same to clients that look at the root."""
     return _metadata()

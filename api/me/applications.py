@@ -12,11 +12,11 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, body, path
-from api.edge.operations import array, one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, idempotency, path
+from api.edge.operations import array, object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.storefront import answering
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
 from schemas.me.application import (
@@ -46,7 +46,7 @@ def list_own_applications() -> list[dict[str, Any]]:
 @blueprint.post("/api/me/applications/<affiliate_id>/answers")
 @operation(
     _WRITE,
-    one(_ANSWER),
+    object_of(_ANSWER),
     takes=SecondStepBody(),
     refuses=("400 invalid_request", "404 not_found", "409 application_closed"),
 )
@@ -60,11 +60,11 @@ def submit_own_answers(affiliate_id: str) -> Response:
     if organization_id is None:
         raise not_found("application", wanted_id)
     sent = body.load()["answers"]
-    answer = answers.once(lambda: _submit(organization_id, wanted_id, sent), organization_id=organization_id)
+    answer = idempotency.run_once(lambda: _submit(organization_id, wanted_id, sent), organization_id=organization_id)
     wake_relay()
     return answer
 
 
-def _submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
+def _submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
     handed_in = answering.hand_in(organization_id, affiliate_id, sent, now=clock.now())
     return 200, _ANSWER.dump(handed_in)

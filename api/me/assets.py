@@ -10,7 +10,7 @@ from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import operation, page, text
 from api.programs import asset_files
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.programs import assets
 from models.programs.assets import ListedAsset
@@ -31,7 +31,7 @@ def list_own_assets() -> Mapping[str, object]:
     Budget: 1 statement.
     """
     query, account = body.query(), guards.account()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.any_org_work():
         rows = assets.any_org_list_own(
             account_id=account.id,
@@ -40,7 +40,7 @@ def list_own_assets() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_shown(row) for row in some])
 
 
 @blueprint.get(f"{_ASSETS}/<asset_id>/file")

@@ -7,7 +7,7 @@ from flask import Blueprint
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from models import db
 from models.ledger import balances
 from schemas.me.balance import OwnBalanceRecord
@@ -20,7 +20,7 @@ _MOST_DAYS = 50
 
 
 @blueprint.get("/api/me/balance")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_own_balance() -> Mapping[str, object]:
     """Show what the caller has on hold, payable, on its way and paid, and the next days on which more is payable.
 

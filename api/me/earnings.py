@@ -13,7 +13,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging
 from api.edge.operations import operation, page, text
-from api.edge.reading.asked import PieceReader
+from api.edge.replica.request_reads import PieceReader
 from domain.text import csv_cells
 from models import db
 from models.conversions import earnings
@@ -51,7 +51,7 @@ _COLUMNS = {
 def list_own_conversions() -> Mapping[str, object]:
     """List what credits the caller, with every brand, newest first; test sales are left out. Budget: 1 statement."""
     query, account, now = body.query(), guards.account(), clock.now()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.any_org_work():
         rows = earnings.any_org_list_earnings(
             account_id=account.id,
@@ -60,7 +60,7 @@ def list_own_conversions() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: own_conversion_records(some, now=now))
+    return paging.serialize_page(asked, rows, lambda some: own_conversion_records(some, now=now))
 
 
 @blueprint.get("/api/me/conversions.csv")

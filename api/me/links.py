@@ -13,10 +13,10 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
-from domain.refused import Refused, not_found
+from api.affiliates import serializers
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import own_links, recruits
@@ -45,7 +45,7 @@ def list_own_links() -> list[dict[str, Any]]:
 @blueprint.post("/api/me/links")
 @operation(
     _WRITE,
-    one(LinkRecord()),
+    object_of(LinkRecord()),
     status=201,
     takes=OwnLinkBody(),
     refuses=(
@@ -68,14 +68,14 @@ def create_own_link() -> Response:
     if seat.status != AffiliateStatus.Approved:
         message = f"Your place in this program is {seat.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
-    return answers.once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
+    return idempotency.run_once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
 
 
-def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     affiliate = management.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     made = affiliate_links.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
-    shown = view.link(made)
+    shown = serializers.serialize_link(made)
     audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=seat.organization_id)
     return 201, shown
 
@@ -96,7 +96,7 @@ def delete_own_link(link_id: str) -> Response:
         audit.record(
             "tracking_link.deleted",
             gone.id,
-            before=view.link(gone),
+            before=serializers.serialize_link(gone),
             now=now,
             organization_id=place.organization_id,
         )

@@ -13,10 +13,10 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.affiliates import view
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.affiliates import serializers
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from models import db
 from models.programs import programs
 from pipelines.programs import networking
@@ -48,18 +48,20 @@ def list_network_programs() -> Mapping[str, Any]:
     A description is cut after 500 characters. Budget: 1 statement.
     """
     query, account = body.query(), guards.account()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
         rows = networking.any_org_page(
             account_id=account.id, email=account.email, filters=filters, after=asked.after, limit=asked.limit
         )
     base_url = settings.current().web.url
-    return paging.envelope(asked, rows, lambda some: network_records(some, base_url=base_url), moment="listed_at")
+    return paging.serialize_page(
+        asked, rows, lambda some: network_records(some, base_url=base_url), time_field="listed_at"
+    )
 
 
 @blueprint.get("/api/me/network/<program_id>")
-@operation(_READ, one(NetworkProgramRecord()), refuses=("404 not_found",))
+@operation(_READ, object_of(NetworkProgramRecord()), refuses=("404 not_found",))
 def get_network_program(program_id: str) -> Mapping[str, Any]:
     """Show one program of the network with its whole description. Budget: 1 statement."""
     wanted_id, account = path.uuid(program_id, "program"), guards.account()
@@ -71,7 +73,7 @@ def get_network_program(program_id: str) -> Mapping[str, Any]:
 @blueprint.post("/api/me/network/<program_id>/apply")
 @operation(
     _APPLY,
-    one(NetworkApplicationRecord()),
+    object_of(NetworkApplicationRecord()),
     takes=NetworkApplicationBody(),
     refuses=(
         "400 invalid_request",
@@ -92,12 +94,12 @@ def apply_to_network_program(program_id: str) -> Response:
         organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
         raise networking.not_listed()
-    answer = answers.once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
+    answer = idempotency.run_once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
     wake_relay()
     return answer
 
 
-def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
+def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
     now, account = clock.now(), guards.account()
     matched = matching.apply(
         organization_id=organization_id,
@@ -111,7 +113,7 @@ def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> 
         audit.record(
             "affiliate.applied",
             filed.affiliate_id,
-            after=view.audited(filed.affiliate, filed.links),
+            after=serializers.serialize_for_audit(filed.affiliate, filed.links),
             now=now,
             organization_id=organization_id,
         )

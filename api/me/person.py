@@ -8,7 +8,7 @@ from flask import Blueprint
 import settings
 from api.access import guards
 from api.access.guards import Guard
-from api.edge.operations import array, one, operation
+from api.edge.operations import array, object_of, operation
 from models import db
 from models.affiliates import memberships
 from schemas.me import person
@@ -20,7 +20,7 @@ _READ = Guard(audience="affiliate", verified_email=True)
 
 
 @blueprint.get("/api/me")
-@operation(_READ, one(OwnAccountRecord()))
+@operation(_READ, object_of(OwnAccountRecord()))
 def get_own_account() -> Mapping[str, Any]:
     """Show the caller's account and the brands that they work for. Budget: 1 statement."""
     account = guards.account()

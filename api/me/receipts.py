@@ -9,8 +9,8 @@ from flask import Blueprint
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import one, operation, page
-from domain.refused import not_found
+from api.edge.operations import object_of, operation, page
+from domain.refusals import not_found
 from models import db
 from models.payouts import receipts
 from schemas.me.receipt import OwnPayoutDetail, OwnPayoutRecord, own_payout_detail
@@ -26,16 +26,16 @@ _RECORD = OwnPayoutRecord()
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_payouts() -> Mapping[str, object]:
     """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
-    asked, account = paging.wanted(body.query()), guards.account()
+    asked, account = paging.read_page_request(body.query()), guards.account()
     with db.any_org_work():
         rows = receipts.any_org_list_receipts(
             account_id=account.id, email=account.email, after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/me/payouts/<payout_id>")
-@operation(_READ, one(OwnPayoutDetail()), refuses=("404 not_found",))
+@operation(_READ, object_of(OwnPayoutDetail()), refuses=("404 not_found",))
 def get_own_payout(payout_id: str) -> Mapping[str, Any]:
     """Show one payout to the caller with what it pays for, and what it holds back and why. Budget: 2 statements."""
     wanted_id, account = path.uuid(payout_id, "payout"), guards.account()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from flask import Blueprint
 
 from adapters import clock
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from api.operator.guarding import READ
 from models import db
 from pipelines.operating import attention
@@ -17,7 +17,7 @@ _RECORD = AttentionRecord()
 
 
 @blueprint.get("/api/operator/attention")
-@operation(READ, one(_RECORD))
+@operation(READ, object_of(_RECORD))
 def summarize_attention() -> Mapping[str, object]:
     """Count what waits for an operator: dead letters, runs, rails, money, rates, mail, connections, the clock.
 

@@ -10,11 +10,11 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.edge import answers, audit, body, paging
-from api.edge.operations import EMPTY, one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging
+from api.edge.operations import EMPTY, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import DECIDE, READ, WRITE
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
@@ -55,7 +55,7 @@ def list_dead_letters() -> Mapping[str, object]:
     Each says what a discard of it leaves undone. Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     after = (asked.after[0], asked.after[1].int) if asked.after else None
     with db.any_org_work():
         rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=asked.limit)
@@ -65,7 +65,7 @@ def list_dead_letters() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/operator/dead-letters/count")
-@operation(READ, one(_COUNT), asks=DeadLettersFilter())
+@operation(READ, object_of(_COUNT), asks=DeadLettersFilter())
 def count_dead_letters() -> Mapping[str, object]:
     """Count the dead letters of a queue, a kind of job, an organization or an error. Budget: 1 round trip."""
     with db.any_org_work():
@@ -73,7 +73,7 @@ def count_dead_letters() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/operator/dead-letters/kinds")
-@operation(READ, one(_SUMMARY), asks=DeadLettersFilter())
+@operation(READ, object_of(_SUMMARY), asks=DeadLettersFilter())
 def summarize_dead_letters() -> Mapping[str, object]:
     """Count the dead letters of a filter by kind, with what a discard of them leaves undone and the sums per currency.
 
@@ -86,7 +86,7 @@ def summarize_dead_letters() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/operator/dead-letters/<number>")
-@operation(READ, one(_WHOLE), refuses=("404 not_found",))
+@operation(READ, object_of(_WHOLE), refuses=("404 not_found",))
 def get_dead_letter(number: str) -> Mapping[str, object]:
     """Show one dead letter with its arguments, the traceback of its last attempt, and what asked for it.
 
@@ -100,7 +100,7 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/replay")
-@operation(WRITE, one(_REPLAYED), takes=Nothing(), refuses=("403 fresh_login_required", "404 not_found"))
+@operation(WRITE, object_of(_REPLAYED), takes=Nothing(), refuses=("403 fresh_login_required", "404 not_found"))
 def replay_dead_letter(number: str) -> Response:
     """Run a dead letter again, with a fresh count of attempts.
 
@@ -113,13 +113,13 @@ def replay_dead_letter(number: str) -> Response:
     if moves_money:
         guards.check_fresh_login(guards.operator().signed_in_at, within_s=guards.FRESH_S)
 
-    def replay() -> answers.Answer:
+    def replay() -> idempotency.Answer:
         job = job_queues.any_org_replay_one(wanted)
         said = {"jobs": [wanted], "name": job.name}
         audit.record("job.replayed", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
         return 200, {"replayed": [wanted]}
 
-    answer = answers.once_for_operator(replay)
+    answer = idempotency.run_once_for_operator(replay)
     wake_relay()
     return answer
 
@@ -130,17 +130,17 @@ def discard_dead_letter(number: str) -> Response:
     """Delete a dead letter for good. The audit log keeps what it was, what it leaves undone, and why."""
     wanted, why = _job_id(number), body.load()["why"]
 
-    def discard() -> answers.Answer:
+    def discard() -> idempotency.Answer:
         job = discards.any_org_discard_one(wanted)
         said = {"why": why, "jobs": [wanted], "job": discards.audit_data(job)}
         audit.record("job.discarded", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
         return 204, None
 
-    return answers.once_for_operator(discard)
+    return idempotency.run_once_for_operator(discard)
 
 
 @blueprint.post("/api/operator/dead-letters/replay")
-@operation(DECIDE, one(_REPLAYED), takes=ReplayBody(), refuses=("409 count_mismatch",))
+@operation(DECIDE, object_of(_REPLAYED), takes=ReplayBody(), refuses=("409 count_mismatch",))
 def replay_dead_letters() -> Response:
     """Run all dead letters of a filter again, if there are still as many as `confirmCount` says.
 
@@ -149,7 +149,7 @@ def replay_dead_letters() -> Response:
     wanted = body.load()
     filters = _filters(wanted)
 
-    def replay() -> answers.Answer:
+    def replay() -> idempotency.Answer:
         replayed = job_queues.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
         said = {
             "filter": _audited_filter(filters),
@@ -160,13 +160,13 @@ def replay_dead_letters() -> Response:
         audit.record("job.replayed", "filter", after=said, now=clock.now())
         return 200, {"replayed": list(replayed)}
 
-    answer = answers.once_for_operator(replay)
+    answer = idempotency.run_once_for_operator(replay)
     wake_relay()
     return answer
 
 
 @blueprint.post("/api/operator/dead-letters/discard")
-@operation(DECIDE, one(_DISCARDED), takes=DiscardBody(), refuses=("409 count_mismatch",))
+@operation(DECIDE, object_of(_DISCARDED), takes=DiscardBody(), refuses=("409 count_mismatch",))
 def discard_dead_letters() -> Response:
     """Delete all dead letters of a filter for good, if there are still as many as `confirmCount` says.
 
@@ -176,7 +176,7 @@ def discard_dead_letters() -> Response:
     wanted = body.load()
     filters = _filters(wanted)
 
-    def discard() -> answers.Answer:
+    def discard() -> idempotency.Answer:
         dead = discards.any_org_discard_all(filters, confirmed=wanted["confirm_count"])
         for job in dead:
             said = {
@@ -188,7 +188,7 @@ def discard_dead_letters() -> Response:
             audit.record("job.discarded", str(job.id), after=said, organization_id=job.organization_id, now=clock.now())
         return 200, {"discarded": [job.id for job in dead]}
 
-    return answers.once_for_operator(discard)
+    return idempotency.run_once_for_operator(discard)
 
 
 def _audited_filter(filters: DeadFilters) -> dict[str, str | None]:
@@ -229,4 +229,4 @@ def _listed(job: JobRow) -> dict[str, object]:
 def _cursor(shown: Sequence[JobRow]) -> str:
     failed_at = shown[-1].failed_at
     assert isinstance(failed_at, datetime)  # the dead letters of a list have failed
-    return paging.cursor(failed_at, UUID(int=shown[-1].id))
+    return paging.sign_cursor(failed_at, UUID(int=shown[-1].id))

@@ -7,9 +7,9 @@ from uuid import UUID
 from flask import Blueprint, Response, jsonify
 
 from adapters import clock
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
 from models.deals import admin_queries
@@ -36,7 +36,7 @@ def list_disputes() -> Response:
 
 
 @blueprint.get("/api/operator/deals/<deal_id>")
-@operation(READ, one(_WHOLE), refuses=("404 not_found",))
+@operation(READ, object_of(_WHOLE), refuses=("404 not_found",))
 def get_whole_deal(deal_id: str) -> Mapping[str, object]:
     """Show a deal with its milestones and disputes, and what its funding source was asked and said.
 
@@ -48,7 +48,7 @@ def get_whole_deal(deal_id: str) -> Mapping[str, object]:
 
 
 @blueprint.post(f"{_MILESTONE}/settle")
-@operation(DECIDE, one(_WHOLE), takes=SettlementBody(), refuses=("400 amount_out_of_range", *_OUT_OF_TURN))
+@operation(DECIDE, object_of(_WHOLE), takes=SettlementBody(), refuses=("400 amount_out_of_range", *_OUT_OF_TURN))
 def mark_milestone_settled(deal_id: str, seq: str) -> Response:
     """Settle a dispute: a part of the milestone is paid to the affiliate, the rest goes back to the brand.
 
@@ -56,7 +56,7 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
     """
     wanted_id, number, sent = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()
 
-    def settle() -> answers.Answer:
+    def settle() -> idempotency.Answer:
         now = clock.now()
         deal, settled = deal_disputes.any_org_settle(
             deal_id=wanted_id, seq=number, to_affiliate_cents=sent["to_affiliate_cents"], now=now
@@ -65,26 +65,26 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
         audit.record("deal.settled", wanted_id, after=said, organization_id=deal.organization_id, now=now)
         return 200, _shown(wanted_id)
 
-    answer = answers.once_for_operator(settle)
+    answer = idempotency.run_once_for_operator(settle)
     wake_relay()
     return answer
 
 
 @blueprint.post(f"{_MILESTONE}/refund")
-@operation(DECIDE, one(_WHOLE), takes=WhyBody(), refuses=_OUT_OF_TURN)
+@operation(DECIDE, object_of(_WHOLE), takes=WhyBody(), refuses=_OUT_OF_TURN)
 def retry_milestone_refund(deal_id: str, seq: str) -> Response:
     """Ask once more, under a new key, for what of a settled milestone goes back and its source refused. 200 with the
     deal.
     """
     wanted_id, number, why = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()["why"]
 
-    def ask() -> answers.Answer:
+    def ask() -> idempotency.Answer:
         deal = deal_disputes.any_org_retry_refund(deal_id=wanted_id, seq=number)
         said = {"seq": number, "why": why}
         audit.record("deal.refund_asked", wanted_id, after=said, organization_id=deal.organization_id, now=clock.now())
         return 200, _shown(wanted_id)
 
-    answer = answers.once_for_operator(ask)
+    answer = idempotency.run_once_for_operator(ask)
     wake_relay()
     return answer
 

@@ -3,9 +3,9 @@
 from flask import Blueprint, Response, jsonify
 
 from adapters import clock
-from api.edge import answers, audit, body
+from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
 from models.ledger import results
@@ -32,12 +32,12 @@ def check_ledger() -> Response:
     """Ask for a check of one organization's money, or of everybody's. 202: workers do it, in the order of the ids."""
     organization_id = body.load_optional()["organization_id"]
 
-    def ask() -> answers.Answer:
+    def ask() -> idempotency.Answer:
         ledger_check.any_org_enqueue(organization_id)
         about = "all" if organization_id is None else str(organization_id)
         audit.record("ledger.check_asked", about, organization_id=organization_id, now=clock.now())
         return 202, None
 
-    answer = answers.once_for_operator(ask)
+    answer = idempotency.run_once_for_operator(ask)
     wake_relay()
     return answer

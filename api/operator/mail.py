@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from flask import Blueprint, Response
 
 from adapters import clock
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import EMPTY, one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import EMPTY, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.mail import sign_in_links
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.mail import MailMessage, any_org_page
 from pipelines import mail
@@ -44,16 +44,16 @@ _SHOWN = (
 def list_letters() -> Mapping[str, object]:
     """List letters, newest first. Budget: 1 round trip."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.any_org_work():
         rows = any_org_page(
             organization_id=query["organization_id"], status=query["status"], after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: [_LETTER.dump(_listed(row)) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_LETTER.dump(_listed(row)) for row in some])
 
 
 @blueprint.get("/api/operator/mail/<message_id>")
-@operation(READ, one(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True, writes=True)
+@operation(READ, object_of(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True, writes=True)
 def open_letter(message_id: str) -> Mapping[str, object]:
     """Show one letter with its text. The audit log keeps that it was read, and by whom. Budget: 2 round trips."""
     wanted_id = path.uuid(message_id, "letter")
@@ -81,7 +81,7 @@ def retry_letter(message_id: str) -> Response:
     wanted_id = path.uuid(message_id, "letter")
     body.load_optional()
 
-    def retry() -> answers.Answer:
+    def retry() -> idempotency.Answer:
         letter = mail.any_org_find(wanted_id)
         if not mail.any_org_retry([wanted_id]):
             raise Refused(409, "not_retryable", "The letter is neither Kept nor Failed, or its text was dropped.")
@@ -89,7 +89,7 @@ def retry_letter(message_id: str) -> Response:
         audit.record("mail.retried", wanted_id, after=said, organization_id=letter.organization_id, now=clock.now())
         return 202, None
 
-    answer = answers.once_for_operator(retry)
+    answer = idempotency.run_once_for_operator(retry)
     wake_relay()
     return answer
 

@@ -8,16 +8,16 @@ from flask import Blueprint, Response, jsonify
 from marshmallow import ValidationError
 
 from adapters import clock
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
 from models.payouts import admin_queries, rail_events
 from pipelines.operating import payout_reviews
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
-    PayoutAskedRecord,
+    PayoutAttemptsRecord,
     RailEventsQuery,
     ReviewedRecord,
     ReviewRunsQuery,
@@ -34,7 +34,7 @@ _RUN = RunForReviewRecord()
 _REVIEWED = ReviewedRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
 _SETTLED = SettledRecord()
-_ASKED = PayoutAskedRecord()
+_ASKED = PayoutAttemptsRecord()
 _TOLD = ToldEventRecord()
 
 _MOST = 200
@@ -55,7 +55,7 @@ def list_runs_to_review() -> Response:
 @blueprint.post("/api/operator/payouts/runs/<run_id>/review")
 @operation(
     DECIDE,
-    one(_REVIEWED),
+    object_of(_REVIEWED),
     takes=RunReviewBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
@@ -63,14 +63,14 @@ def submit_run_review(run_id: str) -> Response:
     """Let the payouts of a run that waits go, or fail them. The brand's audit log keeps why."""
     wanted_id, sent = path.uuid(run_id, "run"), body.load()
 
-    def review() -> answers.Answer:
+    def review() -> idempotency.Answer:
         now = clock.now()
         done = payout_reviews.any_org_review(run_id=wanted_id, is_approved=sent["decision"] == "approve", now=now)
         said = {"reviewStatus": done.status, "why": sent["why"], "payouts": done.payouts}
         audit.record("payout.reviewed", wanted_id, after=said, organization_id=done.organization_id, now=now)
         return 200, _REVIEWED.dump(done)
 
-    answer = answers.once_for_operator(review)
+    answer = idempotency.run_once_for_operator(review)
     wake_relay()
     return answer
 
@@ -87,7 +87,7 @@ def list_doubtful_payouts() -> Response:
 
 
 @blueprint.get("/api/operator/payouts/<payout_id>")
-@operation(READ, one(_ASKED), refuses=("404 not_found",))
+@operation(READ, object_of(_ASKED), refuses=("404 not_found",))
 def get_payout_asked(payout_id: str) -> Mapping[str, object]:
     """Show a payout with what its rail was asked, when, and what it said, attempt by attempt.
 
@@ -117,7 +117,7 @@ def list_rail_events() -> Response:
 @blueprint.post("/api/operator/payouts/<payout_id>/settle")
 @operation(
     DECIDE,
-    one(_SETTLED),
+    object_of(_SETTLED),
     takes=SettleBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
@@ -135,7 +135,7 @@ def mark_payout_settled(payout_id: str) -> Response:
 
 
 def _settled(payout_id: UUID, paid_as: str | None, failed_because: str | None) -> Response:
-    def settle() -> answers.Answer:
+    def settle() -> idempotency.Answer:
         now = clock.now()
         done = payout_reviews.any_org_settle(
             payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=now
@@ -144,6 +144,6 @@ def _settled(payout_id: UUID, paid_as: str | None, failed_because: str | None) -
         audit.record("payout.settled", payout_id, after=said, organization_id=done.organization_id, now=now)
         return 200, _SETTLED.dump(done)
 
-    answer = answers.once_for_operator(settle)
+    answer = idempotency.run_once_for_operator(settle)
     wake_relay()
     return answer

@@ -3,9 +3,9 @@
 from flask import Blueprint, Response, jsonify
 
 from adapters import clock
-from api.edge import answers, audit, body
+from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
 from models.jobs import admin_queries
@@ -36,12 +36,12 @@ def pause_queue(queue: str) -> Response:
     """Hand nothing more out of a queue; what is out finishes, the rest waits. 204, also when it is paused already."""
     name, why = job_queues.check_queue(queue), body.load()["why"]
 
-    def pause() -> answers.Answer:
+    def pause() -> idempotency.Answer:
         admin_queries.pause_queue(name, why=why)
         audit.record("queue.paused", name, after={"queue": name, "why": why}, now=clock.now())
         return 204, None
 
-    return answers.once_for_operator(pause)
+    return idempotency.run_once_for_operator(pause)
 
 
 @blueprint.post("/api/operator/queues/<queue>/resume")
@@ -51,11 +51,11 @@ def resume_queue(queue: str) -> Response:
     name = job_queues.check_queue(queue)
     body.load_optional()
 
-    def resume() -> answers.Answer:
+    def resume() -> idempotency.Answer:
         admin_queries.resume_queue(name)
         audit.record("queue.resumed", name, after={"queue": name}, now=clock.now())
         return 204, None
 
-    answer = answers.once_for_operator(resume)
+    answer = idempotency.run_once_for_operator(resume)
     wake_relay()
     return answer

@@ -4,12 +4,12 @@ from flask import Blueprint, Response, jsonify
 
 from adapters import clock
 from api.access.guards import FRESH_S, KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import EMPTY, array, one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency
+from api.edge.operations import EMPTY, array, object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.money.fx_files import BadRates
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.money import fx_rates
 from pipelines import fx_intake
@@ -50,7 +50,7 @@ def list_rate_ages() -> Response:
 
 
 @blueprint.post("/api/operator/rates")
-@operation(_FILE, one(_LOADED), takes=RateFileBody(), refuses=("400 bad_rates",))
+@operation(_FILE, object_of(_LOADED), takes=RateFileBody(), refuses=("400 bad_rates",))
 def import_rates() -> Response:
     """Store the rates of a file: all of them, or none and the line that is wrong.
 
@@ -62,7 +62,7 @@ def import_rates() -> Response:
     except BadRates as error:
         raise Refused(400, "bad_rates", f"{error}. Nothing was stored.", field="content") from error
 
-    def load() -> answers.Answer:
+    def load() -> idempotency.Answer:
         loaded = fx_intake.store(found)
         said = {
             "new": loaded.new,
@@ -74,7 +74,7 @@ def import_rates() -> Response:
         audit.record("fx_rates.loaded", "file", after=said, now=clock.now())
         return 200, said
 
-    return answers.once_for_operator(load)
+    return idempotency.run_once_for_operator(load)
 
 
 @blueprint.post("/api/operator/rates/refresh")
@@ -83,11 +83,11 @@ def request_rates() -> Response:
     """Ask the feed for its rates now. 202: a worker does it."""
     body.load_optional()
 
-    def ask() -> answers.Answer:
+    def ask() -> idempotency.Answer:
         fx_intake.enqueue_refresh()
         audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
         return 202, None
 
-    answer = answers.once_for_operator(ask)
+    answer = idempotency.run_once_for_operator(ask)
     wake_relay()
     return answer

@@ -6,10 +6,10 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from adapters import clock
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from api.operator.guarding import DECIDE, READ
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations, tenants
 from models.organization.organizations import Organization
@@ -30,14 +30,14 @@ def list_tenants() -> Mapping[str, object]:
     Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.any_org_work():
         rows = tenants.any_org_page(q=query["q"], after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/operator/organizations/<organization_id>")
-@operation(READ, one(_WHOLE), refuses=("404 not_found",))
+@operation(READ, object_of(_WHOLE), refuses=("404 not_found",))
 def get_tenant(organization_id: str) -> Mapping[str, object]:
     """Show an organization with every setting that is the operator's alone, and what it uses of its plan.
 
@@ -51,7 +51,7 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/operator/organizations/<organization_id>")
 @operation(
     DECIDE,
-    one(_WHOLE),
+    object_of(_WHOLE),
     takes=TenantChanges(),
     refuses=(
         "400 unknown_setting",
@@ -65,7 +65,7 @@ def change_tenant(organization_id: str) -> Response:
     """Change settings that are the operator's alone, all of them or none. Running processes see it within seconds."""
     wanted_id, sent = path.uuid(organization_id, "organization"), body.load()
 
-    def change() -> answers.Answer:
+    def change() -> idempotency.Answer:
         now = clock.now()
         before = operator_settings.to_text(_found(wanted_id))
         tenancy.change(organization_id=wanted_id, assignments=sent["settings"], now=now)
@@ -80,7 +80,7 @@ def change_tenant(organization_id: str) -> Response:
         )
         return 200, _shown(after)
 
-    return answers.once_for_operator(change)
+    return idempotency.run_once_for_operator(change)
 
 
 def _found(organization_id: UUID) -> Organization:

@@ -20,8 +20,8 @@ from adapters.clicks import visitors
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
-from api.edge.operations import one, operation
-from api.edge.reading.asked import PieceReader
+from api.edge.operations import object_of, operation
+from api.edge.replica.request_reads import PieceReader
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.text import csv_cells
@@ -58,7 +58,7 @@ _OWNER_COLUMNS = {**_COLUMNS, "actor_user_id": "actorUserId", "ip": "ip", "user_
 @blueprint.get("/api/v1/audit-log")
 @operation(
     _READ,
-    one(_PAGE),
+    object_of(_PAGE),
     asks=AuditQuery(),
     gives_as=("text/csv",),
     samples={"text/csv": ",".join(_COLUMNS)},

@@ -11,10 +11,10 @@ from flask import Blueprint
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.gateways.names import Gateway
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import organizations
 from pipelines.coupons import places
@@ -29,7 +29,7 @@ _VIA: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
 
 
 @blueprint.get("/api/billing/state")
-@operation(Guard(audience="brand"), one(_STATE), refuses=("404 not_found",))
+@operation(Guard(audience="brand"), object_of(_STATE), refuses=("404 not_found",))
 def get_billing_state() -> Mapping[str, object]:
     """Show plan, subscription, what is connected, and what of the plan is used."""
     now = clock.now()

@@ -8,7 +8,7 @@ import settings
 from api.access.guards import Guard
 from api.edge import path
 from api.edge.operations import operation, text
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db, stored_files
 
 blueprint = Blueprint("brand_files", __name__)

@@ -10,12 +10,12 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from domain.money import currencies
 from domain.organization import access, plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -32,7 +32,7 @@ _CHANGE = HomeCurrencyChange()
 
 
 @blueprint.get("/api/v1/settings/home-currency")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_home_currency() -> Mapping[str, object]:
     """Show the home currency, what it may become, and whether the caller may change it."""
     with db.unit_of_work(guards.organization_id()):
@@ -49,11 +49,11 @@ def get_home_currency() -> Mapping[str, object]:
 
 
 @blueprint.put("/api/v1/settings/home-currency")
-@operation(_WRITE, one(_CHANGE), takes=HomeCurrencyBody(), refuses=("400 unsupported_currency",))
+@operation(_WRITE, object_of(_CHANGE), takes=HomeCurrencyBody(), refuses=("400 unsupported_currency",))
 def put_home_currency() -> Response:
     """Set the home currency. 200, also when it was that already. Conversions keep the currency they came in."""
     code = body.load()["home_currency"]
-    return answers.once(lambda: _change(code))
+    return idempotency.run_once(lambda: _change(code))
 
 
 def _change(code: str) -> tuple[int, Mapping[str, object]]:

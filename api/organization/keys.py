@@ -12,10 +12,10 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.access import callers, guards
 from api.access.guards import FRESH_S, Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import api_keys
 from pipelines.organization import key_creation
@@ -37,11 +37,13 @@ _MOST_SHOWN = 500
 
 
 @blueprint.post("/api/v1/api-keys")
-@operation(_CREATE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
+@operation(
+    _CREATE, object_of(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True
+)
 def create_api_key() -> Response:
     """Create a key that belongs to the caller. 201 with its two secrets, which are shown here and never again."""
     wanted = body.load_optional()
-    return answers.once(lambda: _create(wanted))
+    return idempotency.run_once(lambda: _create(wanted))
 
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -64,11 +66,11 @@ def list_api_keys() -> Response:
 
 
 @blueprint.post("/api/v1/api-keys/<key_id>/rotate")
-@operation(_CREATE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
+@operation(_CREATE, object_of(_NEW), refuses=("404 not_found",), shows_secret=True)
 def rotate_api_key(key_id: str) -> Response:
     """Replace a key at once by one like it, which belongs to the caller. 200 with the new one and its secrets."""
-    answer = answers.once(lambda: _rotate(key_id))
-    callers.forget_cached()
+    answer = idempotency.run_once(lambda: _rotate(key_id))
+    callers.clear_cache()
     return answer
 
 
@@ -91,7 +93,7 @@ def revoke_api_key(key_id: str) -> Response:
         if not api_keys.revoke(organization_id=guards.organization_id(), key_id=wanted_id, at=now):
             raise not_found("API key", wanted_id)
         audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_found(wanted_id)), now=now)
-    callers.forget_cached()
+    callers.clear_cache()
     return Response(status=204)
 
 

@@ -8,10 +8,10 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.access import callers, guards
 from api.access.guards import Guard
-from api.edge import answers, audit, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import members, web_sessions
 from models.organization.web_sessions import MemberSession
@@ -61,14 +61,14 @@ def list_members() -> Response:
 
 
 @blueprint.delete("/api/v1/members/<member_id>/sessions")
-@operation(_END, one(_ENDED), refuses=("404 not_found",))
+@operation(_END, object_of(_ENDED), refuses=("404 not_found",))
 def revoke_member_sessions(member_id: str) -> Response:
     """Sign somebody out wherever they are signed in to this organization. 200 with how many sessions that ended.
 
     Takes effect within seconds. Who may still sign in can do so again.
     """
-    answer = answers.once(lambda: _end(member_id))
-    callers.forget_cached()
+    answer = idempotency.run_once(lambda: _end(member_id))
+    callers.clear_cache()
     return answer
 
 

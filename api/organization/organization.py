@@ -12,13 +12,13 @@ from flask import Blueprint, Response, request
 from adapters import clock
 from api.access import callers, guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from api.organization import brand_files
 from domain.clicks import attribution_params
 from domain.organization import images
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -42,7 +42,7 @@ _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.get("/api/organizations/me")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_organization() -> Mapping[str, object]:
     """Show the profile."""
     with db.unit_of_work(guards.organization_id()):
@@ -52,7 +52,7 @@ def get_organization() -> Mapping[str, object]:
 @blueprint.patch("/api/organizations/me")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=ProfileChanges(),
     refuses=(
         "400 payout_grace_days_out_of_range",
@@ -67,9 +67,9 @@ def get_organization() -> Mapping[str, object]:
 def change_organization() -> Response:
     """Change the profile. 200 with it."""
     wanted = body.load()
-    answer = answers.once(lambda: _change(wanted))
+    answer = idempotency.run_once(lambda: _change(wanted))
     if "timezone" in wanted:  # pages show times in it
-        callers.forget_cached()
+        callers.clear_cache()
     return answer
 
 
@@ -95,7 +95,7 @@ def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) ->
 @blueprint.post("/api/organizations/me/logo")
 @operation(
     _UPLOAD,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=ImageBody(),
     asks=ImageQuery(),
     takes_as=("image/*",),
@@ -109,7 +109,7 @@ def put_logo() -> Response:
     kind = body.query()["kind"]
     content, declared_type = _sent_image()
     image = images.check(content, declared_type=declared_type, max_bytes=brand_images.MAX_BYTES)
-    return answers.once(lambda: _keep_image(kind, content, image.content_type))
+    return idempotency.run_once(lambda: _keep_image(kind, content, image.content_type))
 
 
 def _sent_image() -> tuple[bytes, str | None]:

@@ -11,11 +11,11 @@ from marshmallow import ValidationError
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from domain.host_proofs.records import DnsReading
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations
 from pipelines.host_proofs import checks, host_rules
@@ -32,7 +32,7 @@ _DOMAIN = "/api/v1/settings/tracking-domain"
 
 
 @blueprint.get(_DOMAIN)
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_tracking_domain() -> Mapping[str, object]:
     """Show what proves the tracking domain, and what was found at the last look. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
@@ -42,17 +42,17 @@ def get_tracking_domain() -> Mapping[str, object]:
 
 
 @blueprint.patch(_DOMAIN)
-@operation(_WRITE, one(_RECORD), takes=TrackingDomainBody(), refuses=("404 not_found",))
+@operation(_WRITE, object_of(_RECORD), takes=TrackingDomainBody(), refuses=("404 not_found",))
 def change_tracking_domain() -> Response:
     """Set the tracking domain, or none; another one is to be proved anew. 200 with how it stands."""
     name = body.load()["tracking_domain"]
     said = host_rules.find_problem(name) if name else None
     if said:
         raise ValidationError({"trackingDomain": [said]})
-    return answers.once(lambda: _change(name))
+    return idempotency.run_once(lambda: _change(name))
 
 
-def _change(name: str | None) -> answers.Answer:
+def _change(name: str | None) -> idempotency.Answer:
     before = organizations.lock(guards.organization_id())
     if before is None:
         raise Refused(404)
@@ -74,7 +74,7 @@ def _change(name: str | None) -> answers.Answer:
 @blueprint.post(f"{_DOMAIN}/check")
 @operation(
     _CHECK,
-    one(_RECORD),
+    object_of(_RECORD),
     refuses=(
         "404 not_found",
         "409 domain_changed",
@@ -90,14 +90,14 @@ def check_tracking_domain() -> Response:
     """
     with db.unit_of_work(guards.organization_id()):
         held = checks.prepare(organization_id=guards.organization_id(), program_id=None)
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     reading = checks.read_dns(held)
-    return answers.once(lambda: _noted(held, reading))
+    return idempotency.run_once(lambda: _noted(held, reading))
 
 
-def _noted(held: HostStatus, reading: DnsReading) -> answers.Answer:
+def _noted(held: HostStatus, reading: DnsReading) -> idempotency.Answer:
     now = clock.now()
     noted = checks.record(held, reading, now=now, is_requested=True)
     if noted.action is not None:

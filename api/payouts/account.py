@@ -13,8 +13,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
 from models import db
@@ -28,7 +28,7 @@ _STATE = PayoutAccountState()
 
 
 @blueprint.get("/api/me/payout-account")
-@operation(Guard(audience="affiliate", verified_email=True), one(_STATE))
+@operation(Guard(audience="affiliate", verified_email=True), object_of(_STATE))
 def get_payout_account() -> Mapping[str, object]:
     """Show where the caller wants to be paid; nulls while they have not said."""
     account = guards.account()
@@ -40,7 +40,7 @@ def get_payout_account() -> Mapping[str, object]:
 @blueprint.put("/api/me/payout-account")
 @operation(
     Guard(audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", fresh_s=FRESH_S),
-    one(_STATE),
+    object_of(_STATE),
     takes=PayoutAccountBody(),
 )
 def put_payout_account() -> Mapping[str, object]:

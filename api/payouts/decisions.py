@@ -12,12 +12,12 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATES
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import lists, payouts
 from models.payouts.payouts import Payout
@@ -38,7 +38,7 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided
 @blueprint.post("/api/v1/payouts/<payout_id>/retry")
 @operation(
     _DECIDE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=Nothing(),
     refuses=(
         *_REFUSES,
@@ -55,18 +55,18 @@ def retry_payout(payout_id: str) -> Response:
     """Send a Failed payout again, to where its affiliate wants to be paid now. 200 with it, Pending."""
     wanted_id = _known(payout_id)
     body.load_optional()
-    answer = answers.once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
+    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
     wake_relay()
     return answer
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
-@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
+@operation(_DECIDE, object_of(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
     """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
     wanted_id = _known(payout_id)
     body.load_optional()
-    answer = answers.once(lambda: _decide(wanted_id, "payout.void", decisions.void))
+    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.void", decisions.void))
     wake_relay()
     return answer
 
@@ -74,7 +74,7 @@ def void_payout(payout_id: str) -> Response:
 @blueprint.post("/api/v1/payouts/<payout_id>/mark-paid")
 @operation(
     _DECIDE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=HandPaymentBody(),
     refuses=(*_REFUSES, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
 )
@@ -86,7 +86,7 @@ def mark_payout_paid(payout_id: str) -> Response:
     def pay(payout: Payout, *, now: datetime) -> None:
         decisions.pay_by_hand(payout, external_transaction_id=reference, now=now)
 
-    answer = answers.once(lambda: _decide(wanted_id, "payout.mark_paid", pay))
+    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.mark_paid", pay))
     wake_relay()
     return answer
 

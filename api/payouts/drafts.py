@@ -11,7 +11,7 @@ from api.access.guards import Guard
 from api.edge import audit, path
 from api.edge.operations import array, operation
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import proposals
 from schemas.payouts.draft import DraftRecord

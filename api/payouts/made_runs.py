@@ -11,9 +11,9 @@ from flask import Blueprint
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import run_lists
 from schemas.paging import PageQuery
@@ -29,14 +29,14 @@ _RECORD = MadeRunRecord()
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_payout_runs() -> Mapping[str, object]:
     """List runs, newest first, each with where its payouts stand."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = run_lists.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, _shown)
+    return paging.serialize_page(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/payouts/runs/<run_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_payout_run(run_id: str) -> Mapping[str, object]:
     """Show one run with where its payouts stand; the payouts themselves are listed by `runId`."""
     wanted_id = path.uuid(run_id, "run")

@@ -12,9 +12,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import array, one, operation, page
+from api.edge.operations import array, object_of, operation, page
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import candidates, lists, payouts
 from pipelines.payouts import funding
@@ -37,7 +37,7 @@ _FUNDING = FundingRecord()
 def list_payouts() -> Mapping[str, object]:
     """List payouts, newest first, with what each pays for."""
     query = body.query()
-    asked, with_lines = paging.wanted(query), query["line_items"]
+    asked, with_lines = paging.read_page_request(query), query["line_items"]
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
@@ -46,11 +46,11 @@ def list_payouts() -> Mapping[str, object]:
             limit=asked.limit,
             with_lines=with_lines,
         )
-    return paging.envelope(asked, rows, _shown if with_lines else _shown_without_lines)
+    return paging.serialize_page(asked, rows, _shown if with_lines else _shown_without_lines)
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>")
-@operation(_READ, one(_RECORD), asks=PayoutQuery(), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), asks=PayoutQuery(), refuses=("404 not_found",))
 def get_payout(payout_id: str) -> Mapping[str, object]:
     """Show one payout with what it pays for."""
     wanted_id, with_lines = path.uuid(payout_id, "payout"), body.query()["line_items"]
@@ -66,13 +66,13 @@ def get_payout(payout_id: str) -> Mapping[str, object]:
 @operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_payout_lines(payout_id: str) -> Mapping[str, object]:
     """List what a payout pays for, conversion by conversion."""
-    wanted_id, asked = path.uuid(payout_id, "payout"), paging.wanted(body.query())
+    wanted_id, asked = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
     where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
     with db.unit_of_work(guards.organization_id()):
         rows = lists.lines_page(**where, after=asked.after, limit=asked.limit)
         if not rows and payouts.find(**where) is None:
             raise not_found("payout", wanted_id)
-    return paging.envelope(asked, rows, _shown_lines)
+    return paging.serialize_page(asked, rows, _shown_lines)
 
 
 @blueprint.get("/api/v1/payouts/holds")
@@ -86,7 +86,7 @@ def list_payout_holds() -> list[object]:
 
 
 @blueprint.get("/api/v1/payouts/funding/status")
-@operation(_READ, one(_FUNDING))
+@operation(_READ, object_of(_FUNDING))
 def get_funding_status() -> Mapping[str, object]:
     """Show how payouts are funded, and whether and why none can be run now."""
     with db.unit_of_work(guards.organization_id()):

@@ -10,8 +10,8 @@ from flask import Blueprint, request
 
 from adapters import clock
 from api.access.guards import KIB, Guard
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.payouts import take_event
 from schemas.payouts.rail_event import TakenRecord
@@ -23,7 +23,7 @@ _TAKEN = TakenRecord()
 
 
 @blueprint.post("/api/rails/<rail>/events")
-@operation(_RAIL, one(_TAKEN), refuses=("400 bad_signature", "404 not_found", "503 rail_unavailable"))
+@operation(_RAIL, object_of(_TAKEN), refuses=("400 bad_signature", "404 not_found", "503 rail_unavailable"))
 def take_rail_event(rail: str) -> dict[str, bool]:
     """Take a confirmation of the rail `processor`, `wallet` or `global-payouts`, in the rail's own form and signature.
 

@@ -13,9 +13,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
@@ -65,11 +65,11 @@ GATES = (
 
 
 @blueprint.post("/api/v1/payouts/preview")
-@operation(_PREVIEW, one(_SHOWN), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+@operation(_PREVIEW, object_of(_SHOWN), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
 def preview_payouts() -> Response:
     """Show what a run with these filters would pay now, and commit nothing."""
     wanted = body.load_optional()
-    return answers.once(lambda: (200, _previewed(wanted)))
+    return idempotency.run_once(lambda: (200, _previewed(wanted)))
 
 
 def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 @blueprint.post("/api/v1/payouts/run")
 @operation(
     _RUN,
-    one(_RECEIPT),
+    object_of(_RECEIPT),
     takes=RunBody(),
     refuses=(*_FILTER_REFUSALS, "409 payouts_on_hold", *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
 )
@@ -164,7 +164,7 @@ def run_payouts() -> Response:
     state is refused, and nothing is written.
     """
     wanted = body.load()
-    answer = answers.once(lambda: _run(wanted))
+    answer = idempotency.run_once(lambda: _run(wanted))
     wake_relay()
     return answer
 

@@ -10,12 +10,12 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page, text
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page, text
 from api.programs import asset_files
 from domain.organization.images import Image
 from domain.programs.assets import MAX_IMAGE_BYTES
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.programs import assets
 from models.programs.assets import ListedAsset
@@ -38,18 +38,18 @@ _ASSETS = "/api/v1/assets"
 def list_assets() -> Mapping[str, object]:
     """List texts and images for affiliates, newest first; with `programId` those that its affiliates see."""
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = assets.page(
             organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_shown(row) for row in some])
 
 
 @blueprint.post(_ASSETS)
 @operation(
     _UPLOAD,
-    one(AssetRecord()),
+    object_of(AssetRecord()),
     status=201,
     takes=AssetBody(),
     refuses=("400 invalid_image", "404 not_found", "409 asset_limit_reached", "413 payload_too_large"),
@@ -58,10 +58,10 @@ def create_asset() -> Response:
     """Give affiliates a text, or an image (PNG, JPEG, WebP or GIF), of one program or of all. 201 with it."""
     wanted = body.load()
     image = giving.check(wanted)
-    return answers.once(lambda: _create(wanted, image))
+    return idempotency.run_once(lambda: _create(wanted, image))
 
 
-def _create(wanted: Mapping[str, Any], image: Image | None) -> answers.Answer:
+def _create(wanted: Mapping[str, Any], image: Image | None) -> idempotency.Answer:
     now, organization_id = clock.now(), guards.organization_id()
     made_id = giving.add(organization_id=organization_id, wanted=wanted, image=image, now=now)
     shown = _find(made_id)

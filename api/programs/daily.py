@@ -9,7 +9,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from domain.programs import days
 from models import db
@@ -24,7 +24,7 @@ _NUMBERS = DailyNumbers()
 
 
 @blueprint.get("/api/v1/stats/daily")
-@operation(_READ, one(_NUMBERS), asks=DailyQuery(), refuses=("404 not_found",), may_lag="answer")
+@operation(_READ, object_of(_NUMBERS), asks=DailyQuery(), refuses=("404 not_found",), may_lag="answer")
 def get_daily_numbers() -> Mapping[str, object]:
     """Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366."""
     query, organization_id = body.query(), guards.organization_id()

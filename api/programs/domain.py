@@ -11,8 +11,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, path
-from api.edge.operations import one, operation
+from api.edge import audit, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.host_proofs.records import DnsReading
 from domain.organization import plans
 from models import db
@@ -29,7 +29,7 @@ _DOMAIN = "/api/v1/programs/<program_id>/domain"
 
 
 @blueprint.get(_DOMAIN)
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_program_domain(program_id: str) -> Mapping[str, object]:
     """Show what proves a program's custom domain, and what was found at the last look. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
@@ -42,7 +42,7 @@ def get_program_domain(program_id: str) -> Mapping[str, object]:
 @blueprint.post(f"{_DOMAIN}/check")
 @operation(
     _CHECK,
-    one(_RECORD),
+    object_of(_RECORD),
     refuses=(
         "404 not_found",
         "409 custom_domain_already_taken",
@@ -60,14 +60,14 @@ def check_program_domain(program_id: str) -> Response:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         held = checks.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     reading = checks.read_dns(held)
-    return answers.once(lambda: _noted(wanted_id, held, reading))
+    return idempotency.run_once(lambda: _noted(wanted_id, held, reading))
 
 
-def _noted(program_id: UUID, held: HostStatus, reading: DnsReading) -> answers.Answer:
+def _noted(program_id: UUID, held: HostStatus, reading: DnsReading) -> idempotency.Answer:
     now = clock.now()
     noted = checks.record(held, reading, now=now, is_requested=True)
     if noted.action is not None:

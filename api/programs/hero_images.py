@@ -7,8 +7,8 @@ from flask import Blueprint, Response, request
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from api.organization import brand_files
 from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import plans
@@ -31,7 +31,7 @@ _RECORD = HeroImageRecord()
 @blueprint.post("/api/v1/programs/hero-images")
 @operation(
     _UPLOAD,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=HeroImageBody(),
     takes_as=("image/*",),
@@ -45,7 +45,7 @@ def create_hero_image() -> Response:
     """
     content, declared_type = _sent()
     image = landing.read(content, declared_type=declared_type)
-    return answers.once(lambda: _keep(content, image))
+    return idempotency.run_once(lambda: _keep(content, image))
 
 
 def _sent() -> tuple[bytes, str | None]:

@@ -13,7 +13,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body
-from api.edge.operations import array, one, operation
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.programs import days
 from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
@@ -30,7 +30,7 @@ _ENTRY = BoardRecord()
 
 
 @blueprint.get("/api/v1/metrics")
-@operation(_READ, one(_METRICS), asks=MetricsQuery(), refuses=("404 not_found",), may_lag="answer")
+@operation(_READ, object_of(_METRICS), asks=MetricsQuery(), refuses=("404 not_found",), may_lag="answer")
 def get_performance_metrics() -> Mapping[str, object]:
     """Show clicks, leads, sales and money of the last 30 days, or of up to two years, grouped.
 

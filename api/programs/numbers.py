@@ -11,7 +11,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, path
-from api.edge.operations import array, one, operation
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from models import db
 from pipelines.programs import numbers
@@ -21,7 +21,7 @@ from schemas.programs.numbers import (
     RecentEvent,
     RecentEventsQuery,
     TrackingStatus,
-    limit_of,
+    event_limit,
     recent_events,
 )
 
@@ -46,7 +46,7 @@ def list_program_stats() -> Response:
 
 
 @blueprint.get("/api/v1/programs/<program_id>/tracking-status")
-@operation(_READ, one(_TRACKING), refuses=("404 not_found",))
+@operation(_READ, object_of(_TRACKING), refuses=("404 not_found",))
 def get_tracking_status(program_id: str) -> dict[str, Any]:
     """Show whether a program's tracking was seen to work."""
     wanted_id = path.uuid(program_id, "program")
@@ -61,14 +61,14 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
 def list_recent_events(program_id: str) -> Response:
     """Show a program's last clicks and conversions, newest first."""
     wanted_id = path.uuid(program_id, "program")
-    limit = limit_of(body.query())
+    limit = event_limit(body.query())
     with db.unit_of_work(guards.organization_id()):
         found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
     return jsonify(recent_events(found))
 
 
 @blueprint.get("/api/v1/programs/<program_id>/budget-status")
-@operation(_READ, one(_BUDGET), refuses=("404 not_found",))
+@operation(_READ, object_of(_BUDGET), refuses=("404 not_found",))
 def get_budget_status(program_id: str) -> dict[str, Any]:
     """Show what a program spent on clicks and leads beside its budget."""
     wanted_id = path.uuid(program_id, "program")

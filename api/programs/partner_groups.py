@@ -12,8 +12,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from models import db
 from models.programs import partner_groups
@@ -53,7 +53,7 @@ def list_partner_groups(program_id: str) -> list[Any]:
 @blueprint.post(_GROUPS)
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=PartnerGroupBody(),
     refuses=(*_REFUSALS, "409 partner_group_limit_reached"),
@@ -64,7 +64,7 @@ def create_partner_group(program_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
         lifecycle.find(**of_program)
     wanted = body.load()
-    return answers.once(lambda: _create(of_program, wanted))
+    return idempotency.run_once(lambda: _create(of_program, wanted))
 
 
 def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -76,7 +76,7 @@ def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[
 
 
 @blueprint.get(_GROUP)
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
     """Show one group."""
     wanted = _group(program_id, group_id)
@@ -86,14 +86,14 @@ def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
 
 
 @blueprint.patch(_GROUP)
-@operation(_WRITE, one(_RECORD), takes=PartnerGroupChanges(), refuses=_REFUSALS)
+@operation(_WRITE, object_of(_RECORD), takes=PartnerGroupChanges(), refuses=_REFUSALS)
 def change_partner_group(program_id: str, group_id: str) -> Response:
     """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
         grouping.find(**wanted)
     changes = body.load()
-    return answers.once(lambda: _change(wanted, changes))
+    return idempotency.run_once(lambda: _change(wanted, changes))
 
 
 def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
+from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, operation
 from domain.organization import plans
 from models import db
@@ -59,7 +59,7 @@ def put_performance_tiers(program_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
     wanted = body.load_list("tiers")
-    return answers.once(lambda: _set(wanted_id, wanted))
+    return idempotency.run_once(lambda: _set(wanted_id, wanted))
 
 
 def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:

@@ -13,8 +13,8 @@ from marshmallow import ValidationError
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -56,11 +56,13 @@ _TERM_REFUSALS = (
 
 
 @blueprint.post("/api/v1/programs")
-@operation(_WRITE, one(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
+@operation(
+    _WRITE, object_of(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken")
+)
 def create_program() -> Response:
     """Create a program. 201 with it."""
     wanted = body.load()
-    return answers.once(lambda: _create(wanted))
+    return idempotency.run_once(lambda: _create(wanted))
 
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -76,7 +78,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_programs() -> Mapping[str, object]:
     """List programs, newest first."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = programs.page(
             organization_id=guards.organization_id(),
@@ -84,11 +86,11 @@ def list_programs() -> Mapping[str, object]:
             limit=asked.limit,
             includes_archived=query["include_archived"],
         )
-    return paging.envelope(asked, rows, _shown)
+    return paging.serialize_page(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/programs/<program_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_program(program_id: str) -> Mapping[str, object]:
     """Show one program, archived or not."""
     wanted_id = path.uuid(program_id, "program")
@@ -101,7 +103,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/v1/programs/<program_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=ProgramChanges(),
     refuses=(
         *_TERM_REFUSALS,
@@ -119,7 +121,7 @@ def change_program(program_id: str) -> Response:
     sent = body.load()
     if sent.get("custom_domain"):
         _check_domain(sent["custom_domain"])
-    return answers.once(lambda: _change(wanted_id, sent))
+    return idempotency.run_once(lambda: _change(wanted_id, sent))
 
 
 def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -11,10 +11,10 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.programs import programs
 from pipelines.programs import lifecycle
@@ -30,7 +30,7 @@ _CONFIG = sub_affiliate.SubAffiliateConfig()
 
 
 @blueprint.get("/api/v1/programs/<program_id>/sub-affiliate-config")
-@operation(_READ_CONFIG, one(_CONFIG), refuses=("404",))
+@operation(_READ_CONFIG, object_of(_CONFIG), refuses=("404",))
 def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
     """Show whether recruiting pays in a program, and what."""
     with db.unit_of_work(guards.organization_id()):
@@ -39,11 +39,13 @@ def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
 
 
 @blueprint.put("/api/v1/programs/<program_id>/sub-affiliate-config")
-@operation(_WRITE_CONFIG, one(_CONFIG), takes=_CONFIG, refuses=("400 body_required", "400 unsupported_value", "404"))
+@operation(
+    _WRITE_CONFIG, object_of(_CONFIG), takes=_CONFIG, refuses=("400 body_required", "400 unsupported_value", "404")
+)
 def put_sub_affiliate_config(program_id: str) -> Response:
     """Set both. 200 with them."""
     wanted_id = _config_id(program_id)
-    return answers.once(lambda: _set_config(wanted_id))
+    return idempotency.run_once(lambda: _set_config(wanted_id))
 
 
 def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:

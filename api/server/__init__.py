@@ -1,6 +1,7 @@
-"""How requests come in: read whole before a thread is given, answered without waiting for who reads slowly.
+"""The HTTP server: it reads a whole request before a thread runs it, and no thread waits for a slow client.
 
-`framing` knows when a request is whole, `outbox` keeps what a client has not taken yet, `connection` is one client,
-`refusals` are the answers to what no application sees, `room` says how many clients there may be, `worker` is the loop
-that gunicorn runs. Decision 14 says why. `fast_path` holds the requests that the loop answers itself (decision 58).
+`framing` detects the end of a request, `outbox` holds the bytes that a client has not received yet, `connection` is one
+client, `refusals` are the answers to requests that never reach the application, `client_limit` computes how many
+clients may be connected, and `worker` is the event loop that gunicorn runs (decision 14). `fast_path` handles the
+requests that the loop answers itself (decision 58).
 """

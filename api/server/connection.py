@@ -42,7 +42,7 @@ class BufferedSocket:
         self.outbox = Outbox()
         self._request = b""
         self._length = self._read = 0
-        #: What the fast path knows about this request that it could not finish; read by the application.
+        #: What the fast path knows about a request that it could not finish; the application reads it.
         self.handover: object | None = None
 
     def load(self, request: bytes) -> None:
@@ -139,7 +139,7 @@ class Connection:
         if rest:
             self.message.add(rest)
 
-    def parsed(self) -> Any:
+    def parse(self) -> Any:
         """Return the parsed request. Raises the parser's errors for a malformed one."""
         request = next(self.parser)
         _check_head(request)

@@ -37,8 +37,8 @@ class FastRequest(Protocol):
     def response(self, reply: Any) -> FastResponse | None:
         """Return the response for a reply; None if the application has to answer after all."""
 
-    def unconfirmed(self, error: RedisError) -> object:
-        """Return what the application needs to answer when the reply never came; it finds it as `handover`."""
+    def hand_over(self, error: RedisError) -> object:
+        """Return what the application needs to answer when no reply came; it reads it as `handover`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,16 @@ class FastPath:
             self._connect_soon(endpoint.redis_url)
             return False
         try:
-            response, environ = wsgi.create(conn.parsed(), conn.sock, conn.client, conn.server, self._loop.cfg)
-            parsed = endpoint.parse(environ, None)
+            response, environ = wsgi.create(conn.parse(), conn.sock, conn.client, conn.server, self._loop.cfg)
+            fast_request = endpoint.parse(environ, None)
         except Exception:  # the thread runs into it again, and answers
-            parsed = None
-        if parsed is None:
+            fast_request = None
+        if fast_request is None:
             conn.rewind()
             return False
-        self._redis.call(parsed.call(), partial(self._answer, _PendingRequest(conn, rest, parsed, response)))
+        self._redis.call(
+            fast_request.call(), partial(self._answer, _PendingRequest(conn, rest, fast_request, response))
+        )
         return True
 
     def end_iteration(self) -> None:
@@ -141,7 +143,7 @@ class FastPath:
             self._loop.finish(conn, rest, is_kept=is_kept)
             return
         conn.rewind()
-        conn.sock.handover = pending.request.unconfirmed(reply) if is_failed else None
+        conn.sock.handover = pending.request.hand_over(reply) if is_failed else None
         self._loop.submit(conn, rest)
 
     def _respond(self, pending: _PendingRequest, reply: Any) -> bool | None:

@@ -1,4 +1,4 @@
-"""What was answered and not taken yet. Nobody waits for a slow reader: a little stays in memory, the rest in a file."""
+"""Bytes of an answer that the client has not received yet: a little stays in memory, the rest goes to a file."""
 
 import itertools
 import tempfile
@@ -8,27 +8,27 @@ from typing import IO, Protocol
 
 from api.server.framing import KIB
 
-#: More than this goes to a temporary file that has no name.
+#: Bytes beyond this go to a temporary file without a name.
 _IN_MEMORY_BYTES = 1024 * KIB
-#: More than this, and the answer is given up: its reader does not keep up by far.
-_MOST_BYTES = 256 * 1024 * KIB
-# As many pieces as one system call is given, and as much as is read from the file for one.
+#: Beyond this the answer is abandoned: its client is far too slow.
+_MAX_BYTES = 256 * 1024 * KIB
+# The number of pieces per system call, and the size of a block that is read from the file.
 _PIECES = 64
 _BLOCK_BYTES = 256 * KIB
 
 
 class Sender(Protocol):
-    """What takes bytes without waiting: a socket that does not block."""
+    """A socket that does not block."""
 
     def send(self, data: memoryview, /) -> int:
-        """Take some bytes and return how many."""
+        """Send some of the bytes and return how many."""
 
     def sendmsg(self, buffers: list[memoryview], /) -> int:
-        """Take some bytes of several pieces and return how many."""
+        """Send some bytes of several pieces and return how many."""
 
 
-class Overfull(OSError):
-    """The reader is so far behind that the rest of the answer is not kept."""
+class OutboxFull(OSError):
+    """The client is so far behind that the rest of the answer is not stored."""
 
 
 class Outbox:
@@ -40,13 +40,13 @@ class Outbox:
         self._pieces: deque[memoryview] = deque()
         self._file: IO[bytes] | None = None
         self._file_read = self._file_written = 0
-        #: How many bytes wait.
+        #: The number of waiting bytes.
         self.bytes = 0
 
     def put(self, data: bytes) -> None:
-        """Keep bytes behind those that wait already. Raises Overfull."""
-        if self.bytes + len(data) > _MOST_BYTES:
-            raise Overfull(f"{self.bytes} bytes of an answer wait for a client that does not read them")
+        """Add bytes after those that wait already. Raises OutboxFull."""
+        if self.bytes + len(data) > _MAX_BYTES:
+            raise OutboxFull(f"{self.bytes} bytes of an answer wait for a client that does not read them")
         self.bytes += len(data)
         if self._file is None and self.bytes <= _IN_MEMORY_BYTES:
             self._pieces.append(memoryview(data))
@@ -58,18 +58,18 @@ class Outbox:
         self._file_written += len(data)
 
     def push(self, sender: Sender) -> bool:
-        """Send what the client takes now and return whether that was all. Raises OSError when the client is gone."""
+        """Send what the client accepts now and return whether that was all. Raises OSError if the client has left."""
         with suppress(BlockingIOError):
             while self.bytes:
                 self._refill()
                 if len(self._pieces) == 1:
-                    self._sent(sender.send(self._pieces[0]))
+                    self._remove_sent(sender.send(self._pieces[0]))
                 else:
-                    self._sent(sender.sendmsg(list(itertools.islice(self._pieces, _PIECES))))
+                    self._remove_sent(sender.sendmsg(list(itertools.islice(self._pieces, _PIECES))))
         return not self.bytes
 
     def close(self) -> None:
-        """Let go of what waits."""
+        """Discard the waiting bytes."""
         self._pieces.clear()
         self.bytes = 0
         if self._file is not None:
@@ -87,7 +87,7 @@ class Outbox:
             self._file.close()
             self._file, self._file_read, self._file_written = None, 0, 0
 
-    def _sent(self, count: int) -> None:
+    def _remove_sent(self, count: int) -> None:
         self.bytes -= count
         while count:
             first = self._pieces.popleft()

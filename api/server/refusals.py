@@ -1,4 +1,4 @@
-"""Answers to what never reaches the application: requests that are late, too large or malformed."""
+"""Answers to requests that never reach the application because they are late, too large or malformed."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from gunicorn.http import errors
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request was not taken. Its connection is closed: where the next one would begin is not known."""
+    """The refusal of a request. Its connection is closed, because the start of the next request is unknown."""
 
     status: int
     reason: str
@@ -16,7 +16,7 @@ class Refusal:
     message: str
 
     def answer(self) -> bytes:
-        """Return the whole answer, in the envelope of every other error."""
+        """Return the bytes of the answer, in the envelope of every other error."""
         body = orjson.dumps({"error": self.code, "message": self.message})
         head = (
             f"HTTP/1.1 {self.status} {self.reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
@@ -27,10 +27,10 @@ class Refusal:
 
 LATE = Refusal(408, "Request Timeout", "request_timeout", "The request did not arrive in time. Send it again.")
 BODY_TOO_LARGE = Refusal(
-    413, "Content Too Large", "payload_too_large", "The request body is larger than this endpoint takes."
+    413, "Content Too Large", "payload_too_large", "The request body is larger than this endpoint accepts."
 )
 TOO_MANY_CHUNKS = Refusal(
-    413, "Content Too Large", "payload_too_large", "The request body comes in too many chunks. Send larger ones."
+    413, "Content Too Large", "payload_too_large", "The request body has too many chunks. Send larger chunks."
 )
 HEAD_TOO_LARGE = Refusal(
     431, "Request Header Fields Too Large", "headers_too_large", "The headers of the request are too large."
@@ -40,10 +40,10 @@ FAILED = Refusal(
 )
 _ADDRESS_TOO_LONG = Refusal(414, "URI Too Long", "address_too_long", "The address of the request is too long.")
 _UNKNOWN_CODING = Refusal(
-    501, "Not Implemented", "unsupported_transfer_coding", "Only the transfer coding chunked is understood."
+    501, "Not Implemented", "unsupported_transfer_coding", "The only supported transfer coding is chunked."
 )
 _UNKNOWN_EXPECTATION = Refusal(
-    417, "Expectation Failed", "expectation_failed", "Only the expectation 100-continue is understood."
+    417, "Expectation Failed", "expectation_failed", "The only supported expectation is 100-continue."
 )
 _MALFORMED = Refusal(400, "Bad Request", "malformed_request", "The request is not well-formed HTTP.")
 
@@ -56,6 +56,6 @@ _KINDS: tuple[tuple[type[Exception], Refusal], ...] = (
 )
 
 
-def of(error: Exception) -> Refusal | None:
-    """Return the refusal of what the parser found malformed; None for an error that is our own."""
+def find_refusal(error: Exception) -> Refusal | None:
+    """Return the refusal for an error of the parser; None for an error of ours."""
     return next((refusal for kind, refusal in _KINDS if isinstance(error, kind)), None)

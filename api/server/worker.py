@@ -22,7 +22,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 import settings
 from api.edge import metrics
-from api.server import refusals, room
+from api.server import client_limit, refusals
 from api.server.connection import Connection, State
 from api.server.fast_path import FastPath
 from api.server.framing import KIB, RequestBytes
@@ -48,7 +48,7 @@ _PAUSE_S = 0.01
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Front(ThreadWorker):
+class EventLoopWorker(ThreadWorker):
     """The event loop, and the work of its threads."""
 
     @classmethod
@@ -65,7 +65,7 @@ class Front(ThreadWorker):
         web = settings.current().web
         self._request_s, self._upload_s = web.timeouts_s["request"], web.timeouts_s["upload"]
         self._answer_s = web.timeouts_s["answer"]
-        self._max_clients = room.clients(self.cfg.worker_connections)
+        self._max_clients = client_limit.max_clients(self.cfg.worker_connections)
         super().init_process()
 
     def run(self) -> None:
@@ -108,7 +108,7 @@ class Front(ThreadWorker):
     def handle(self, conn: Connection) -> bool:
         """Run the application on a complete request; return whether the connection may bring another."""
         try:
-            return self.handle_request(conn.parsed(), conn) and conn.has_read_all()
+            return self.handle_request(conn.parse(), conn) and conn.has_read_all()
         except (NoMoreData, StopIteration):
             return False
         except OSError as error:
@@ -173,16 +173,16 @@ class Front(ThreadWorker):
 
     def _advance(self, conn: Connection) -> None:
         message = conn.message
-        if message.has_endless_head:
+        if message.has_too_large_head:
             self._refuse(conn, refusals.HEAD_TOO_LARGE)
-        elif message.is_too_large:
+        elif message.has_too_large_body:
             self._refuse(conn, refusals.BODY_TOO_LARGE)
         elif message.has_too_many_chunks:
             self._refuse(conn, refusals.TOO_MANY_CHUNKS)
         elif message.is_whole:
             self._dispatch(conn)
         else:
-            if message.has_head and message.asks_first and not conn.has_sent_continue:
+            if message.has_head and message.expects_continue and not conn.has_sent_continue:
                 conn.has_sent_continue = True
                 conn.wrapped.send(_CONTINUE)
             if not conn.is_bulky and max(message.declared_bytes, len(message)) > _BULKY_BYTES:
@@ -196,7 +196,7 @@ class Front(ThreadWorker):
         request, rest = conn.message.split()
         is_chunked = conn.message.is_chunked
         self._held_bytes -= len(conn.message)
-        conn.message = RequestBytes()  # its bytes are copied by now
+        conn.message = RequestBytes()  # its bytes have been copied
         if conn.is_bulky:
             conn.dispatched_bytes = len(request)
             self._held_bytes += conn.dispatched_bytes
@@ -335,7 +335,7 @@ class Front(ThreadWorker):
 
     def answer_error(self, conn: Connection, error: Exception) -> None:
         """Answer a request that is malformed, or that failed with an error of ours. In any thread."""
-        refusal = refusals.of(error)
+        refusal = refusals.find_refusal(error)
         if refusal is None:
             _log.error("request.failed", exc_info=error)
             if not conn.sock.outbox.bytes:

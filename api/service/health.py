@@ -11,8 +11,8 @@ import settings
 from adapters import broker, metrics_hosts, servers
 from api.access.guards import Guard
 from api.edge import metrics
-from api.edge.operations import one, operation, text
-from domain.refused import Refused
+from api.edge.operations import object_of, operation, text
+from domain.refusals import Refused
 from models import db, migrate
 from models.schema import steps
 from schemas.health import Readiness
@@ -65,7 +65,7 @@ def get_health() -> Response:
 
 
 @blueprint.get("/readyz")
-@operation(_OPEN, one(_READINESS), gives_at=(503,))
+@operation(_OPEN, object_of(_READINESS), gives_at=(503,))
 def get_readiness() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
     found = findings.now()

@@ -15,9 +15,9 @@ from adapters import clock
 from adapters.mail import answer_links
 from adapters.mail.answer_links import Applicant
 from api.edge import audit
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from domain.programs.application_form import FormField
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import db, stored_answers
 from pipelines.storefront import second_step

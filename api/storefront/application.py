@@ -11,10 +11,10 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access.guards import KIB, Guard
-from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.affiliates import serializers
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.storefront import applying
 from schemas.storefront.application import ApplicationAnswer, ApplicationBody
@@ -30,7 +30,7 @@ _ANSWER = ApplicationAnswer()
 @blueprint.post("/api/p/id/<program_id>/apply")
 @operation(
     _APPLY,
-    one(_ANSWER),
+    object_of(_ANSWER),
     takes=ApplicationBody(),
     refuses=(
         "400 invalid_request",
@@ -47,7 +47,7 @@ def apply_to_program(program_id: str) -> Response:
         organization_id = applying.any_org_owner(campaign_id)
         application = body.load()
         has_account = applying.any_org_has_account(email=application["email"], program_id=campaign_id)
-    answer = answers.once(
+    answer = idempotency.run_once(
         lambda: _apply(organization_id, campaign_id, application, has_account), organization_id=organization_id
     )
     wake_relay()
@@ -63,7 +63,7 @@ def _apply(
     audit.record(
         "affiliate.applied" if filed.affiliate else "affiliate.applied_again",
         filed.affiliate_id,
-        after=view.audited(filed.affiliate, filed.links) if filed.affiliate else None,
+        after=serializers.serialize_for_audit(filed.affiliate, filed.links) if filed.affiliate else None,
         now=now,
         organization_id=organization_id,
     )

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from flask import current_app, request
 
 import settings
-from api.access import strangers
+from api.access import unknown_senders
 from domain.organization import host_names
 from domain.programs import terms_text
 from domain.programs.terms_text import DescribedTerms
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.storefront import BrandHost, Landing
 from pipelines.storefront import lookup
@@ -108,14 +108,14 @@ def any_org_place() -> tuple[str, BrandHost] | None:
     host = lookup.host_name(request.host)
     if host is None or not host_names.is_host_name(host):
         return None
-    if host in (urlsplit(chosen.url).hostname, chosen.portal_domain) or strangers.are_stopped():
+    if host in (urlsplit(chosen.url).hostname, chosen.portal_domain) or unknown_senders.is_blocked():
         return None
     with db.any_org_work():
         place = lookup.any_org_place(host, portal_domain=chosen.portal_domain)
     if place is None:
-        strangers.count()
+        unknown_senders.count_unknown()
         return None
-    if not current_app.extensions["limiter"].allows(_BUCKET, strangers.network()):
+    if not current_app.extensions["limiter"].allows(_BUCKET, unknown_senders.sender_network()):
         raise Refused(429)
     return host, place
 

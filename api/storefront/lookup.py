@@ -10,7 +10,7 @@ from flask import Blueprint
 import settings
 from api.access.guards import Guard
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from models import db
 from pipelines.storefront import lookup
 from schemas.storefront.lookup import DomainQuery, StorefrontAddress, StorefrontProgram, landing_record
@@ -22,21 +22,21 @@ _ADDRESS = StorefrontAddress()
 
 
 @blueprint.get("/api/p/by-handle/<handle>")
-@operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
+@operation(_LOOK, object_of(StorefrontProgram()), refuses=("404 not_found",))
 def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
     """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
     return _shown(handle, None)
 
 
 @blueprint.get("/api/p/by-handle/<handle>/<campaign>")
-@operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
+@operation(_LOOK, object_of(StorefrontProgram()), refuses=("404 not_found",))
 def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
     """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
     return _shown(handle, campaign)
 
 
 @blueprint.get("/api/p/by-domain")
-@operation(_LOOK, one(_ADDRESS), asks=DomainQuery(), refuses=("404 not_found",))
+@operation(_LOOK, object_of(_ADDRESS), asks=DomainQuery(), refuses=("404 not_found",))
 def get_storefront_address() -> Mapping[str, object]:
     """Say which subdomain and campaign a verified custom domain stands for."""
     host = body.query()["host"]

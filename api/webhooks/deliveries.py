@@ -10,11 +10,11 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.webhooks import named
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.webhooks import attempts, outbox
 from models.webhooks.outbox import DeliveryFilters
@@ -50,7 +50,7 @@ _Answer = tuple[int, Mapping[str, object]]
 def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
     """List an endpoint's deliveries, newest first, 50 per page; by status, type and time if asked."""
     query = body.query()
-    wanted_page = paging.wanted(query, most=_DELIVERIES_PER_PAGE)
+    wanted_page = paging.read_page_request(query, max_take=_DELIVERIES_PER_PAGE)
     with db.unit_of_work(guards.organization_id()):
         endpoint = named.endpoint(endpoint_id)
         rows = outbox.list_deliveries(
@@ -65,11 +65,11 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
             after=wanted_page.after,
             limit=wanted_page.limit,
         )
-    return paging.envelope(wanted_page, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
+    return paging.serialize_page(wanted_page, rows, lambda shown: [_DELIVERY.dump(row) for row in shown])
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>")
-@operation(_READ, one(WholeDelivery()), refuses=("404 not_found",))
+@operation(_READ, object_of(WholeDelivery()), refuses=("404 not_found",))
 def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, object]:
     """Show one delivery: the body as it is sent, the headers, and what came of each attempt. 5 round trips.
 
@@ -96,10 +96,10 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver")
-@operation(_KEEP, one(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_KEEP, object_of(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
 def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
     """Make one more attempt of a delivery under the same id, at once also where one waits for its time. 200."""
-    answer = answers.once(lambda: _redeliver(endpoint_id, delivery_id))
+    answer = idempotency.run_once(lambda: _redeliver(endpoint_id, delivery_id))
     wake_relay()
     return answer
 
@@ -113,13 +113,13 @@ def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")
-@operation(_KEEP, one(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
+@operation(_KEEP, object_of(RedeliveryPortion()), status=202, takes=RedeliveryWindow(), refuses=("404 not_found",))
 def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
     """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second. 202.
 
     Each goes out under its own id with its own body. While `hasMore`, send it again with `nextCursor` as `cursor`.
     """
-    answer = answers.once(lambda: _redeliver_window(endpoint_id))
+    answer = idempotency.run_once(lambda: _redeliver_window(endpoint_id))
     wake_relay()
     return answer
 
@@ -134,12 +134,12 @@ def _redeliver_window(endpoint_id: str) -> _Answer:
         until=wanted["until"] or now,
         status=wanted["status"],
     )
-    portion = redelivery.start(window, after=paging.position(wanted["cursor"]), now=now)
+    portion = redelivery.start(window, after=paging.position_from_cursor(wanted["cursor"]), now=now)
     shown = _PORTION.dump(
         {
             "count": portion.count,
             "last_at": portion.last_at,
-            "next_cursor": paging.cursor(*portion.next_after) if portion.next_after else None,
+            "next_cursor": paging.sign_cursor(*portion.next_after) if portion.next_after else None,
             "has_more": portion.next_after is not None,
         }
     )

@@ -11,12 +11,12 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.webhooks import named
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from models import db
 from models.webhooks import endpoints
@@ -48,7 +48,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @blueprint.post("/api/v1/webhooks")
 @operation(
     _WRITE,
-    one(NewEndpoint()),
+    object_of(NewEndpoint()),
     shows_secret=True,
     status=201,
     takes=EndpointBody(),
@@ -58,7 +58,7 @@ def create_webhook_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
     wanted = body.load()
     refusal = manage.refusal_of(wanted["url"])
-    return answers.once(lambda: _create(wanted, refusal))
+    return idempotency.run_once(lambda: _create(wanted, refusal))
 
 
 def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
@@ -76,7 +76,7 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
 def list_webhook_endpoints() -> Mapping[str, object]:
     """List endpoints, newest first, with the hooks that no-code platforms manage unless asked for one kind."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = endpoints.page(
             organization_id=guards.organization_id(),
@@ -84,11 +84,11 @@ def list_webhook_endpoints() -> Mapping[str, object]:
             limit=asked.limit,
             managed=query["managed"],
         )
-    return paging.envelope(asked, rows, _shown)
+    return paging.serialize_page(asked, rows, _shown)
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
     """Show one endpoint."""
     with db.unit_of_work(guards.organization_id()):
@@ -99,7 +99,7 @@ def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/v1/webhooks/<endpoint_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=EndpointChanges(),
     refuses=(
         *_URL_REFUSALS,
@@ -115,7 +115,7 @@ def change_webhook_endpoint(endpoint_id: str) -> Response:
         named.endpoint(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
     changes = body.load()
     refusal = manage.refusal_of(changes["url"]) if "url" in changes else None
-    return answers.once(lambda: _change(endpoint_id, changes, refusal))
+    return idempotency.run_once(lambda: _change(endpoint_id, changes, refusal))
 
 
 def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | None) -> _Answer:
@@ -141,10 +141,10 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@operation(_WRITE, one(NewEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True)
+@operation(_WRITE, object_of(NewEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True)
 def rotate_webhook_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
-    return answers.once(lambda: _rotate(endpoint_id))
+    return idempotency.run_once(lambda: _rotate(endpoint_id))
 
 
 def _rotate(endpoint_id: str) -> _Answer:
@@ -157,13 +157,13 @@ def _rotate(endpoint_id: str) -> _Answer:
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/test")
 @operation(
     _WRITE,
-    one(TestAnswer()),
+    object_of(TestAnswer()),
     takes=EndpointTest(),
     refuses=("400 unknown_event", "400 sample_not_available", "400 event_not_subscribed", "404 not_found"),
 )
 def test_webhook_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the delivery to look for in the history."""
-    answer = answers.once(lambda: _test(endpoint_id))
+    answer = idempotency.run_once(lambda: _test(endpoint_id))
     wake_relay()
     return answer
 

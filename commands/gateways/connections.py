@@ -14,7 +14,7 @@ from commands.demo import loopback
 from commands.gateways import catalogue
 from commands.moments import moment
 from domain.gateways.states import ConnectionStatus, EventStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.gateways import admin_queries, connections
 from models.gateways.connections import GatewayConnection

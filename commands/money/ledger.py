@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.ledger import results, rules
 from models.organization import organizations
 from models.programs import daily_totals

@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import api_keys
 from pipelines.organization import key_creation
 

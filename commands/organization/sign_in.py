@@ -18,7 +18,7 @@ from adapters.safe_http import addresses
 from commands import output, trail
 from commands.organization import people
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import organizations
 from models.organization.web_sessions import SignInLink
 from pipelines.organization import sessions

@@ -12,7 +12,7 @@ from adapters.identity import tokens
 from commands import output, trail
 from commands.organization import people
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import organizations
 
 group = AppGroup("token", help="Tokens for the dashboard, the affiliate portal and agents.")

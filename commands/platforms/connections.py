@@ -9,7 +9,7 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output
 from commands.platforms import catalogue
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.platforms import admin_queries, connections
 from models.platforms.connections import PlatformConnection
 from pipelines.platforms import check
@@ -92,7 +92,7 @@ def _absent(connection_id: UUID) -> Refused:
     return Refused(404, "not_found", f"There is no connection {connection_id}. Next: flask platform list")
 
 
-def _checked(connection: PlatformConnection, word: check.CredentialsCheck) -> str:
+def _checked(connection: PlatformConnection, word: check.CredentialCheck) -> str:
     if word.refusal is not None:
         return f"{connection.platform} refuses them: {word.refusal}\nIt is Broken. Next: its Owner gives new ones."
     but = f", but {word.warning}" if word.warning else ""

@@ -13,7 +13,7 @@ from commands.demo import loopback
 from commands.rehearsal import scenes
 from commands.rehearsal.scenes import Scene
 from domain.coupons.discounts import CodeOrigin
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db, ids
 from models.affiliates import affiliates
 from models.coupons.affiliate_coupons import AffiliateCoupon

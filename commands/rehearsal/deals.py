@@ -11,7 +11,7 @@ from commands.rehearsal.scenes import Scene
 from domain.deals.funding import FundingKind
 from domain.deals.states import DealStatus, Side
 from domain.payouts.states import AttemptState
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.deals import deals, requests
 from pipelines.deals import charge, dispute, money, offer, release, submission

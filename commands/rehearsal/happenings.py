@@ -17,7 +17,7 @@ from commands.rehearsal.scenes import Scene
 from domain.clicks.raw_click import RawClick
 from domain.conversions.review import Action
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db, ids
 from models.organization import rehearsals
 from models.organization.rehearsals import Partner

@@ -11,7 +11,7 @@ from uuid import UUID
 from adapters import clock
 from domain.payouts.destinations import PayoutAccount
 from domain.payouts.transfers import Method
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import rehearsals
 from models.organization.organizations import Organization

@@ -10,7 +10,7 @@ from adapters import clock
 from commands import output, trail
 from commands.rehearsal import coupons, happenings, scenes, whom
 from commands.rehearsal.scenes import Scene
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from models.organization import rehearsals
 from models.organization.organizations import Organization

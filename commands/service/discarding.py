@@ -10,7 +10,7 @@ import click
 from commands import output, trail
 from domain.jobs import QUEUES
 from domain.money import wording
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
 from models.jobs.losses import UnfinishedWork

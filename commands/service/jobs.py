@@ -11,7 +11,7 @@ from flask.cli import AppGroup
 from commands import output, trail
 from commands.service import discarding, losses
 from domain.jobs import QUEUES
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow
 from pipelines.operating import job_queues

@@ -116,14 +116,14 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
             "why": why,
             "withoutReconcile": without_reconcile,
             "lookedUp": released.looked_up,
-            "letGo": released.let_go,
+            "letGo": released.voided,
         }
         trail.record("restore.released", result, about=known_servers.read_server_name())
     output.show(
         result,
         as_json=as_json,
         person=lambda: click.echo(
-            f"Payouts go on; {released.looked_up} of them are looked up at their rail first, and {released.let_go} were"
+            f"Payouts go on; {released.looked_up} of them are looked up at their rail first, and {released.voided} were"
             " let go of, to be netted with what was paid before the restore."
         ),
     )

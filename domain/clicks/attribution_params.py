@@ -6,7 +6,7 @@ Source: tracking spec, "Attribution parameters" and section 8 "Limits".
 import re
 from dataclasses import dataclass
 
-from domain.refused import Refused
+from domain.refusals import Refused
 
 #: In order of priority: of several in one URL the first listed here counts.
 DEFAULTS = (

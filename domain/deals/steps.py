@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from domain.deals.states import DealStatus, MilestoneStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 
 #: The time that a brand has to review a submission before it is released automatically.
 REVIEW_PERIOD = timedelta(days=7)

@@ -6,7 +6,7 @@ SVG is not supported, since it can contain scripts.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _MIN_PIXELS = 16
 _MAX_PIXELS = 4096

@@ -13,7 +13,7 @@ from domain.payouts import gates
 from domain.payouts.gates import PayoutFacts
 from domain.payouts.plan import PAYOUT_CURRENCY, PayoutPlan, RunRate
 from domain.payouts.states import ReviewStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 
 #: How long an unverified organization's payouts are held.
 HOLD_PERIOD = timedelta(days=7)

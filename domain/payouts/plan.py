@@ -119,7 +119,7 @@ class PayoutPlan:
     unavailable: Sequence[str]
 
     @property
-    def ready(self) -> list[PayoutCandidate]:
+    def ready_candidates(self) -> list[PayoutCandidate]:
         """The candidates that a run pays."""
         return [candidate for candidate in self.candidates if candidate.is_ready]
 
@@ -127,7 +127,7 @@ class PayoutPlan:
     def native_totals(self) -> dict[str, int]:
         """The totals that a run would pay, by currency in native minor units: exactly what must be confirmed."""
         totals: defaultdict[str, int] = defaultdict(int)
-        for candidate in self.ready:
+        for candidate in self.ready_candidates:
             totals[candidate.currency] += candidate.cents
         return dict(sorted(totals.items()))
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from domain import urls
 from domain.programs.application_form import FieldType, FormField, is_line, is_printable
-from domain.refused import Refused
+from domain.refusals import Refused
 
 MAX_TEXT_CHARS = 500
 MAX_LONG_CHARS = 5_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from domain.money import currencies, fx
-from domain.refused import Refused
+from domain.refusals import Refused
 
 # Without a rate an amount is accepted unless it exceeds the limit in every existing currency: the weakest are near
 # 100,000 per USD. This also keeps amounts within the range of their columns.

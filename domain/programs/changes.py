@@ -11,7 +11,7 @@ from typing import Any
 
 from domain import statuses
 from domain.programs import ceilings, terms
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _MODEL = "default_commission_model"
 _RENEWALS = ("recurring_months", "recurring_delay_invoices")

@@ -17,16 +17,16 @@ class DayRange(NamedTuple):
     last: date
 
     @property
-    def since(self) -> datetime:
+    def start(self) -> datetime:
         """The start of the first day."""
         return datetime.combine(self.first, time(), UTC)
 
     @property
-    def until(self) -> datetime:
+    def end(self) -> datetime:
         """The end of the last day, exclusive."""
         return datetime.combine(self.last, time(), UTC) + _DAY
 
-    def each(self) -> Iterator[date]:
+    def list_days(self) -> Iterator[date]:
         """Yield the days in order."""
         return (self.first + _DAY * offset for offset in range(self._count))
 

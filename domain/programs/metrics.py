@@ -149,7 +149,7 @@ def _sum_money(parts: Iterable[MetricsPart], name: str) -> Money:
 def _list_time_keys(days: DayRange, group: MetricsGroup) -> Iterable[str] | None:
     """Return the keys of the time buckets, their first days; weeks start on Monday. None: not grouped by time."""
     first_of = {MetricsGroup.day: _itself, MetricsGroup.week: _monday, MetricsGroup.month: _first_of_month}.get(group)
-    return None if first_of is None else dict.fromkeys(first_of(day).isoformat() for day in days.each())
+    return None if first_of is None else dict.fromkeys(first_of(day).isoformat() for day in days.list_days())
 
 
 def _itself(day: date) -> date:

@@ -11,7 +11,7 @@ from typing import Any
 from domain import statuses
 from domain.conversions.commission import CommissionType
 from domain.programs import ceilings
-from domain.refused import Refused
+from domain.refusals import Refused
 
 #: The commission models of new programs. The legacy models are only for programs that already have them.
 OFFERED_MODELS = (statuses.CommissionModel.Cps, statuses.CommissionModel.Cpc, statuses.CommissionModel.Cpl)

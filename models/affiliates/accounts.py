@@ -66,7 +66,7 @@ select organization_id from affiliate where email = %s and deleted_at is null or
 """
 
 
-def any_org_newest_brand(email: str) -> UUID | None:
+def any_org_find_newest_brand(email: str) -> UUID | None:
     """Return the organization that this email joined last as an affiliate; None if it belongs to no affiliate."""
     row = db.row(_ANY_ORG_NEWEST_BRAND, (email,))
     return row[0] if row else None
@@ -78,7 +78,7 @@ order by accepted_at desc limit 1
 """
 
 
-def any_org_promised_slug(email: str) -> str | None:
+def any_org_find_promised_slug(email: str) -> str | None:
     """Return the slug that this person's newest accepted invite reserved for them."""
     row = db.row(_ANY_ORG_PROMISED_SLUG, (email,))
     return row[0] if row else None

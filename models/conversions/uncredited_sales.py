@@ -93,7 +93,7 @@ def lock(*, organization_id: UUID, uncredited_id: UUID) -> UncreditedSale | None
 _DISMISSED = "update uncredited_conversion set status = 'dismissed' where organization_id = %s and id = %s"
 
 
-def stage_dismissed(*, organization_id: UUID, uncredited_id: UUID) -> None:
+def stage_dismissal(*, organization_id: UUID, uncredited_id: UUID) -> None:
     """Stage that a row is reviewed."""
     db.stage(_DISMISSED, (organization_id, uncredited_id))
 
@@ -114,6 +114,6 @@ where organization_id = %s and status = 'open' and not is_test group by currency
 """
 
 
-def open_totals(organization_id: UUID) -> list[OpenTotal]:
+def sum_open(organization_id: UUID) -> list[OpenTotal]:
     """Return the totals of open rows, by currency."""
     return _TOTALS.all(_OPEN_TOTALS, (organization_id,))

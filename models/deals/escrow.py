@@ -34,7 +34,7 @@ where d.organization_id = %(org)s and d.id = %(deal)s
 """
 
 
-def stage_funded(deal: Deal, *, cause_id: UUID, at: datetime) -> None:
+def stage_funding(deal: Deal, *, cause_id: UUID, at: datetime) -> None:
     """Stage that a deal's charge was paid, with the platform's take of every milestone."""
     params = {"org": deal.organization_id, "deal": deal.id, "cause": cause_id, "at": at}
     for statement in (_BOOK_FUNDED, _FUND_MILESTONES, _FUND_DEAL):

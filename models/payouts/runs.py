@@ -54,7 +54,7 @@ join (
 
 def stage_draft(planned: PayoutPlan) -> None:
     """Stage the draft payouts of the claimed conversions, for the affiliates that the plan pays, with its amounts."""
-    ready, amounts = planned.ready, planned.payouts
+    ready, amounts = planned.ready_candidates, planned.payouts
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
     currencies: defaultdict[UUID, list[str]] = defaultdict(list)
     for candidate in ready:

@@ -88,6 +88,6 @@ def _params(scope: DayScope, days: DayRange) -> dict[str, object]:
         "org": scope.organization_id,
         "program": scope.program_id,
         "affiliate": scope.affiliate_id,
-        "since": days.since,
-        "until": days.until,
+        "since": days.start,
+        "until": days.end,
     }

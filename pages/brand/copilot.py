@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from api.copilot.acts import confirm_copilot_act, decline_copilot_act
+from api.copilot.confirmations import confirm_copilot_act, decline_copilot_act
 from api.copilot.conversations import (
     create_copilot_conversation,
     delete_copilot_conversation,

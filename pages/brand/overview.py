@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.affiliates.affiliates import list_applications
-from api.conversions.uncredited import summarize_uncredited_conversions
+from api.conversions.uncredited_sales import summarize_uncredited_conversions
 from api.fraud import list_fraud_events
 from api.organization.organization import get_organization
 from api.payouts.drafts import list_payout_drafts

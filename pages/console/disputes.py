@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from api.operator.disputes import get_whole_deal, list_disputes, mark_milestone_settled, retry_milestone_refund
 from domain.deals.states import MilestoneStatus
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send
 from pages.forms import FormState

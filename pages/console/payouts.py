@@ -15,7 +15,7 @@ from api.operator.payouts import (
     mark_payout_settled,
     submit_run_review,
 )
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send_form
 from pages.forms import FormState

@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 from api.operator.attention import summarize_attention
 from api.operator.queues import list_queues, pause_queue, resume_queue
 from api.service.health import get_readiness
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, screens
 from pages.form_pages import Form, form_page, read_texts
 from pages.forms import FormState

@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from api.access.guards import KIB
 from api.storefront import answering
 from api.storefront.answering import Asked
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import documents, forms, static_files
 from pages.forms import FormState
 from pages.hosted.landing import theme

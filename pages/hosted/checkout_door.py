@@ -36,7 +36,7 @@ _ERRORS = {
 @operation(_SUBMISSION, documents.HTML, status=302, refuses=("404",))
 def show_thanks(program: str) -> Response:
     """Send a buyer on to the page on which the brand thanks them, with what the checkout added to the address."""
-    url = checkout_door.thank_you(program)
+    url = checkout_door.thank_you_url(program)
     return _render_not_found() if url is None else _redirect(url, 302)
 
 
@@ -50,28 +50,28 @@ def open_door(program: str, slug: str) -> Response:
     link = checkout_door.open_link(program, slug)
     if link is None:
         return _render_not_found()
-    if link.door_mode == checkout_door.EMAIL:
-        return _render_form(checkout_door.form(link))
-    return _redirect(checkout_door.checkout(link), 302)
+    if link.door_mode == checkout_door.EMAIL_MODE:
+        return _render_form(checkout_door.build_form(link))
+    return _redirect(checkout_door.checkout_url(link), 302)
 
 
 @blueprint.post("/door/<program>/<slug>", strict_slashes=False)
 @operation(_SUBMISSION, documents.HTML, status=303, refuses=("404",))
 def send_door_form(program: str, slug: str) -> Response:
     """Take a buyer's email and send them on, or show the form again with what is wrong."""
-    link = checkout_door.find(program, slug)
+    link = checkout_door.find_link(program, slug)
     if link is None:
         return _render_not_found()
-    if link.door_mode == checkout_door.EMAIL and not request.form.get(_TRAP):
+    if link.door_mode == checkout_door.EMAIL_MODE and not request.form.get(_TRAP):
         typed_email = request.form.get("email", "")
         try:
             email = _BODY.load({"email": typed_email})["email"]
         except ValidationError:
-            return _render_form(checkout_door.form(link), typed_email, field="email")
+            return _render_form(checkout_door.build_form(link), typed_email, field="email")
         if not checkout_door.is_human(request.form.get("token", "")):
-            return _render_form(checkout_door.form(link), typed_email, field="token")
+            return _render_form(checkout_door.build_form(link), typed_email, field="token")
         checkout_door.remember_email(link, email)
-    return _redirect(checkout_door.checkout(link), 303)
+    return _redirect(checkout_door.checkout_url(link), 303)
 
 
 def _render_form(form: DoorForm, email: str = "", *, field: str | None = None) -> Response:

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from api.access.guards import Guard
 from api.edge.operations import operation, text
-from api.embed import view
+from api.embed import tokens
 from domain.conversions.earnings import EarningState
 from domain.money import currencies
 from domain.payouts.states import PayoutStatus
@@ -64,7 +64,7 @@ def show_embedded_page(embed_id: str) -> Response:
     if "token" in request.args:  # the token is in logs by now
         text = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
         return documents.render_notice("The token is in the wrong place", text, status=400)
-    origins = view.framers(embed_id)
+    origins = tokens.find_frame_origins(embed_id)
     if not origins:
         return documents.render_notice(
             "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404

@@ -11,7 +11,7 @@ import settings
 from api.access.guards import Guard
 from api.edge.operations import operation
 from api.invites import tokens
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import documents
 from pipelines.invites.acceptance import Acceptance
 from schemas.affiliates.affiliate import link_records

@@ -15,7 +15,7 @@ from api.access.guards import Guard
 from api.edge.operations import operation
 from api.leads import lead_form, paid_lead
 from api.leads.lead_form import LeadForm
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import documents
 from schemas.leads.paid_lead import PaidLeadBody
 

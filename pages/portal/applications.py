@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from api.me.applications import list_own_applications, submit_own_answers
 from api.me.person import list_program_offers
 from api.storefront.application import apply_to_program
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, forms, session
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState

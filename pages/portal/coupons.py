@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from api.coupons.own import delete_own_coupon, list_mintable_coupons, list_own_coupons, mint_own_coupon
+from api.coupons.own_coupons import delete_own_coupon, list_mintable_coupons, list_own_coupons, mint_own_coupon
 from pages import api_client
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 from api.me.links import create_own_link, delete_own_link, list_own_links
 from api.me.numbers import list_own_channels
 from api.me.person import list_own_programs
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, documents
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState

@@ -14,7 +14,7 @@ from marshmallow import ValidationError
 
 import settings
 from api import sessions
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import forms, navigation, pending_forms, screens, session
 from pages.forms import FormState
 from pages.screens import open_page
@@ -46,7 +46,7 @@ def ask_for_link() -> Response:
     except ValidationError:
         return _show_form(forms.form_with_errors({"email": _WRONG_EMAIL}))
     request_id = secrets.token_urlsafe(32)
-    sessions.ask_for_link(email=email, asked=request_id, back=redirects.read_next_page(request.form))
+    sessions.request_link(email=email, request_cookie=request_id, back=redirects.read_next_page(request.form))
     answer = screens.redirect("/sign-in/asked")
     is_secure = session.is_secure()
     answer.set_cookie(
@@ -123,7 +123,7 @@ def choose_theme() -> Response:
 
 def _show_form(form: FormState) -> Response:
     is_again = session.find_person() is not None and pending_forms.exists()
-    providers = sessions.providers()
+    providers = sessions.list_providers()
     ways = {kind for kind, _ in providers} | {kind for kind in _PUBLIC_KINDS if sessions.gives_links(kind)}
     return screens.render(
         "sign_in.html",
@@ -149,7 +149,7 @@ def _provider_address(kind: str, form: FormState) -> str:
 def _open_link(token: str, *, is_sure: bool) -> Response | None:
     """Return the redirect that starts a link's session; None if the link is invalid, or needs the button first."""
     request_id = request.cookies.get(_request_cookie_name())
-    new_session = sessions.open_link(token, cookie=session.read_cookie(), asked=request_id, is_sure=is_sure)
+    new_session = sessions.open_link(token, cookie=session.read_cookie(), request_cookie=request_id, is_sure=is_sure)
     if new_session is None:
         return None
     answer = redirects.start_session(new_session, requested=redirects.read_next_page(request.args))

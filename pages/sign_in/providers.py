@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from api import provider_sign_in
-from api.provider_sign_in import NotSignedIn
-from domain.refused import Refused
+from api.provider_sign_in import SignInFailed
+from domain.refusals import Refused
 from pages import screens, session
 from pages.screens import open_page
 from pages.sign_in import redirects
@@ -34,8 +34,8 @@ def sign_in_with(by: str) -> Response:
         return redirects.render_prefetch()
     is_again = request.args.get("again") == "1"
     try:
-        trip = provider_sign_in.leave(by, back=redirects.read_next_page(request.args), is_again=is_again)
-    except NotSignedIn as error:
+        trip = provider_sign_in.start(by, back=redirects.read_next_page(request.args), is_again=is_again)
+    except SignInFailed as error:
         return _render_refusal(error)
     if trip is None:
         raise Refused(404, "not_found", "Nobody signs in there.")
@@ -43,10 +43,10 @@ def sign_in_with(by: str) -> Response:
     others = [name for name in request.cookies if _COOKIE_NAME.fullmatch(name.removeprefix(session.cookie_prefix()))]
     for name in others if len(others) >= _MAX_PENDING else ():
         _delete_cookie(answer, name)
-    lasts_s = int(provider_sign_in.TAKES.total_seconds())
+    lasts_s = int(provider_sign_in.LIFETIME.total_seconds())
     is_secure = session.is_secure()
     answer.set_cookie(
-        _cookie_name(trip.state), trip.kept, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
+        _cookie_name(trip.state), trip.sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
     )
     return answer
 
@@ -64,8 +64,8 @@ def come_back() -> Response:
     name = _cookie_name(request.args.get("state", ""))
     pending = request.cookies.get(name)
     try:
-        new_session, requested = provider_sign_in.come_back(pending, request.args, cookie=session.read_cookie())
-    except NotSignedIn as error:
+        new_session, requested = provider_sign_in.finish(pending, request.args, cookie=session.read_cookie())
+    except SignInFailed as error:
         answer = _render_refusal(error)
     else:
         answer = redirects.start_session(new_session, requested=requested)
@@ -74,7 +74,7 @@ def come_back() -> Response:
     return answer
 
 
-def _render_refusal(error: NotSignedIn) -> Response:
+def _render_refusal(error: SignInFailed) -> Response:
     query = f"?{urlencode({'next': error.back})}" if error.back else ""
     status = 503 if error.why == "away" else 403
     return screens.render("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")

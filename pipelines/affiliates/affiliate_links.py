@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import links
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.tracking_links import LinkView

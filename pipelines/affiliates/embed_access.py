@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import origins
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import ids
 from models.affiliates import embed_tokens

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from domain import emails, slugs, statuses
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import events
 from models import advisory_locks, ids
 from models.affiliates import affiliates, tracking_links

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from domain.webhooks import events
 from models.affiliates import affiliates

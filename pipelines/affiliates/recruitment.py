@@ -10,7 +10,7 @@ from uuid import UUID
 
 import settings
 from domain import emails, statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import storefront
 from models.affiliates import recruits
 from models.affiliates.recruits import CallerAffiliate, Recruit
@@ -101,7 +101,7 @@ class UnvaluedEarnings:
 
 
 @dataclass(slots=True)
-class RecruitEarnings:
+class RecruitTotals:
     """Net earnings of a recruit, and of the recruiter from them, in the organization's home currency.
 
     `held` maps a currency to the amounts that are missing from both.
@@ -109,16 +109,16 @@ class RecruitEarnings:
 
     commission_cents: int = 0
     override_cents: int = 0
-    held: dict[str, UnvaluedEarnings] = field(default_factory=dict)
+    unvalued: dict[str, UnvaluedEarnings] = field(default_factory=dict)
 
 
-def sum_earnings(team: Sequence[Recruit]) -> dict[UUID, RecruitEarnings]:
+def sum_earnings(recruited: Sequence[Recruit]) -> dict[UUID, RecruitTotals]:
     """Return the earnings of each recruit; other currencies are converted at the rate of the day of the sale."""
-    totals = {recruit.id: RecruitEarnings() for recruit in team}
-    for row in recruits.sum_earnings(team) if team else ():
+    totals = {recruit.id: RecruitTotals() for recruit in recruited}
+    for row in recruits.sum_earnings(recruited) if recruited else ():
         total = totals[row.recruit_id]
         total.commission_cents += row.commission_cents
         total.override_cents += row.override_cents
         if row.held_commission_cents or row.held_override_cents:
-            total.held[row.currency] = UnvaluedEarnings(row.held_commission_cents, row.held_override_cents)
+            total.unvalued[row.currency] = UnvaluedEarnings(row.held_commission_cents, row.held_override_cents)
     return totals

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import file_links, sealing
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids, stored_files
 from models.affiliates import affiliates, tax_forms
 from models.affiliates.tax_forms import TaxForm

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import sealing
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.webhooks import endpoints, hooks
 from models.webhooks.endpoints import WebhookEndpoint

@@ -12,7 +12,7 @@ from adapters.safe_http import addresses, pages
 from domain.clicks import install_snippet, installation, page_policies, tags
 from domain.clicks.attribution_params import Params
 from domain.clicks.installation import CurrentTag, InstallationSteps, LastTraffic, TagFinding
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models.clicks import install_checks
 from models.clicks.install_checks import InstallCheck, InstallState
 from models.organization import organizations

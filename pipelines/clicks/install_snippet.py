@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.clicks import install_snippet
 from domain.clicks.attribution_params import Params
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import organizations
 from models.programs import programs
 from models.programs.programs import Program

@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import emails, statuses
 from domain.attribution import Facts, NamedAffiliate, Referral
 from domain.conversions import customers
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.conversions import sales
 from models.conversions.sales import Sale, SaleReferral

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import adjust, override, refund
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import EARNS_NOTHING, UNPAID, ConversionStatus, ConversionType, Payability
 from models import ids
 from models.conversions import conversions, refunds, reviews
@@ -53,7 +53,7 @@ def set_commission(
     return after
 
 
-def _gross_commission_cents(conversion: Conversion, wanted_cents: int) -> int:
+def _gross_commission_cents(conversion: Conversion, requested_cents: int) -> int:
     adjustable = adjust.AdjustableConversion(
         amount_cents=conversion.amount_cents,
         refunded_cents=conversion.refunded_cents,
@@ -64,7 +64,7 @@ def _gross_commission_cents(conversion: Conversion, wanted_cents: int) -> int:
         is_in_payout=adjustments.is_in_payout(organization_id=conversion.organization_id, conversion_id=conversion.id),
     )
     try:
-        return adjust.commission(adjustable, net_cents=wanted_cents)
+        return adjust.commission(adjustable, net_cents=requested_cents)
     except adjust.AdjustmentRefused as refused:
         status = 422 if refused.code == "commission_out_of_range" else 409
         field = {"field": "commissionCents"} if status == 422 else {}

@@ -13,7 +13,7 @@ from uuid import UUID
 from domain import emails, statuses
 from domain.conversions import avatars, manual_sales
 from domain.conversions.customers import names
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.conversions import customers, partners
 from models.conversions.conversions import Conversion
@@ -43,13 +43,13 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now
         message = "occurredAt must not be in the future, nor more than five years ago."
         raise Refused(400, "occurred_at_out_of_range", message, field="occurredAt")
     _check_program(organization_id, body["program_id"])
-    terms = _terms(organization_id, body)
-    facts = _facts(organization_id, body, terms, occurred_at, is_test)
+    terms = _find_terms(organization_id, body)
+    facts = _build_facts(organization_id, body, terms, occurred_at, is_test)
     kind = statuses.ConversionType.Bonus if body["kind"] == "bonus" else statuses.ConversionType.OneTime
-    sold = settlement.build_conversion(facts, _price(body, facts), type=kind.value, source=SOURCE)
+    settled = settlement.build_conversion(facts, _find_price(body, facts), type=kind.value, source=SOURCE)
     email = body["customer_email"]
     conversion = dataclasses.replace(
-        sold,
+        settled,
         attribution_method=METHOD,
         created_at=now,
         email_normalized=emails.normalize(email) if email else None,
@@ -79,7 +79,7 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
         raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
 
 
-def _terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
+def _find_terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
     partner = partners.find(
         organization_id=organization_id, program_id=body["program_id"], affiliate_id=body["affiliate_id"]
     )
@@ -95,7 +95,7 @@ def _terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
     return partner.terms
 
 
-def _facts(
+def _build_facts(
     organization_id: UUID, body: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
 ) -> SaleFacts:
     """Return the sale as its customer's first, paid when it occurred."""
@@ -122,7 +122,7 @@ def _facts(
     )
 
 
-def _price(body: Mapping[str, Any], facts: SaleFacts) -> Price:
+def _find_price(body: Mapping[str, Any], facts: SaleFacts) -> Price:
     if body["commission_cents"] is not None:
         return Price(None, body["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:

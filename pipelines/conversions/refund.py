@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import jobs, statuses
 from domain.conversions import refund
 from domain.conversions.refund import RefundOrigin
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from models import advisory_locks, ids
 from models.conversions import conversions, refunds, revenue, searches

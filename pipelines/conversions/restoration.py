@@ -11,7 +11,7 @@ from domain import jobs
 from domain.conversions import refund
 from domain.conversions.refund import RefundOrigin
 from domain.gateways.names import Gateway
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import EARNS_NOTHING
 from models import ids
 from models.conversions import conversions, refunds, revenue

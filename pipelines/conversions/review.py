@@ -13,7 +13,7 @@ from uuid import UUID
 
 from domain.conversions import review
 from domain.conversions.review import Action, AppliedRefund
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
 from models import advisory_locks, ids

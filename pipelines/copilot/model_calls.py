@@ -20,7 +20,7 @@ from domain.copilot.states import MAX_ROUNDS, ConversationState, CopilotFailure,
 from models.copilot import conversations, daily_usage, entries
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import transcript
-from pipelines.copilot.transcript import NewEntry
+from pipelines.copilot.transcript import TranscriptEntry
 
 _log = structlog.get_logger(__name__)
 
@@ -99,7 +99,7 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
     if isinstance(answer, CopilotFailure):
         transcript.fail(conversation, answer, now=now)
     elif not answer.calls:
-        new_entries = [NewEntry(EntryKind.Reply, answer.text)]
+        new_entries = [TranscriptEntry(EntryKind.Reply, answer.text)]
         transcript.add(conversation, new_entries, {"state": ConversationState.Answered}, now=now)
     elif conversation.rounds >= MAX_ROUNDS:
         transcript.fail(conversation, CopilotFailure.Rounds, now=now)
@@ -109,7 +109,7 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
         )
 
 
-def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEntry:
+def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> TranscriptEntry:
     """Return the entry of a reply, with ids that we assign to its calls."""
     calls: list[dict[str, Any]] = [
         {"id": f"call_{conversation.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
@@ -117,7 +117,7 @@ def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEn
     ]
     if answer.left_out:
         calls[-1]["left_out"] = answer.left_out
-    return NewEntry(EntryKind.Reply, answer.text, calls)
+    return TranscriptEntry(EntryKind.Reply, answer.text, calls)
 
 
 def _lock_if_thinking(organization_id: UUID, conversation_id: UUID, turn: int) -> CopilotConversation | None:

@@ -17,13 +17,13 @@ from domain.copilot.states import (
     CopilotFailure,
     EntryKind,
 )
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.copilot import acts, conversations
 from models.copilot.acts import CopilotAct
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import transcript
-from pipelines.copilot.transcript import NewEntry
+from pipelines.copilot.transcript import TranscriptEntry
 
 _MAX_TITLE = 80
 _OPEN_STATES = (ActState.Proposed, ActState.Running)
@@ -61,7 +61,7 @@ def start(user: CopilotUser, text: str, *, now: datetime) -> CopilotConversation
             "changed_at": now,
         }
     )
-    transcript.stage_entries(conversation, 1, [NewEntry(EntryKind.Question, text)], now=now)
+    transcript.stage_entries(conversation, 1, [TranscriptEntry(EntryKind.Question, text)], now=now)
     transcript.stage_model_call(conversation, conversation.turn)
     return conversation
 
@@ -80,7 +80,7 @@ def ask(user: CopilotUser, conversation_id: UUID, text: str, *, now: datetime) -
         conversation, {"questions": conversation.questions + 1, "rounds": 0, "role": user.role}
     )
     conversations.stage_tools(updated, user.tools)
-    return transcript.ask_model(updated, [*new_entries, NewEntry(EntryKind.Question, text)], now=now)
+    return transcript.ask_model(updated, [*new_entries, TranscriptEntry(EntryKind.Question, text)], now=now)
 
 
 def retry(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> CopilotConversation:
@@ -138,7 +138,7 @@ def _record_decision(
     conversation: CopilotConversation, act: CopilotAct, result: Mapping[str, Any], *, now: datetime
 ) -> None:
     """Record a decision; call the model once every act of its reply is decided."""
-    new_entries = [NewEntry(EntryKind.Result, orjson.dumps(result).decode(), call_id=act.call_id)]
+    new_entries = [TranscriptEntry(EntryKind.Result, orjson.dumps(result).decode(), call_id=act.call_id)]
     others = acts.list_of_conversation(conversation.organization_id, conversation.id)
     if conversation.state == ConversationState.Asking and not any(other.state in _OPEN_STATES for other in others):
         transcript.ask_model(conversation, new_entries, now=now)
@@ -147,7 +147,7 @@ def _record_decision(
         transcript.add(conversation, new_entries, unchanged, now=now)
 
 
-def _decline_proposed(conversation: CopilotConversation) -> Sequence[NewEntry]:
+def _decline_proposed(conversation: CopilotConversation) -> Sequence[TranscriptEntry]:
     """Decline acts that are proposed and not decided. Running acts are neither declined nor waited for."""
     new_entries = []
     for act in acts.list_of_conversation(conversation.organization_id, conversation.id):
@@ -155,7 +155,7 @@ def _decline_proposed(conversation: CopilotConversation) -> Sequence[NewEntry]:
             locked = acts.lock(organization_id=act.organization_id, conversation_id=act.conversation_id, act_id=act.id)
             assert locked is not None  # its conversation is locked, and an act is never deleted by itself
             acts.change(locked, {"state": ActState.Declined, "result": _DECLINED})
-            new_entries.append(NewEntry(EntryKind.Result, orjson.dumps(_DECLINED).decode(), call_id=act.call_id))
+            new_entries.append(TranscriptEntry(EntryKind.Result, orjson.dumps(_DECLINED).decode(), call_id=act.call_id))
     return new_entries
 
 

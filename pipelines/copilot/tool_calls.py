@@ -18,13 +18,13 @@ from domain.copilot.states import (
     CopilotFailure,
     EntryKind,
 )
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import ids
 from models.copilot import acts, conversations, entries
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import transcript
 from pipelines.copilot.questions import CopilotUser
-from pipelines.copilot.transcript import NewEntry
+from pipelines.copilot.transcript import TranscriptEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def record(user: CopilotUser, taken: TakenCalls, outcomes: Sequence[CallOutcome]
     ):
         return
     new_entries = [
-        NewEntry(EntryKind.Result, outcome.result, call_id=outcome.call["id"])
+        TranscriptEntry(EntryKind.Result, outcome.result, call_id=outcome.call["id"])
         for outcome in outcomes
         if outcome.result is not None
     ]

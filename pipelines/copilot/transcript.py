@@ -14,7 +14,7 @@ from pipelines import work
 
 
 @dataclass(frozen=True, slots=True)
-class NewEntry:
+class TranscriptEntry:
     """An entry to append: `calls` of a reply, `call_id` of a result."""
 
     kind: EntryKind
@@ -24,7 +24,7 @@ class NewEntry:
 
 
 def stage_entries(
-    conversation: CopilotConversation, first_number: int, new_entries: Sequence[NewEntry], *, now: datetime
+    conversation: CopilotConversation, first_number: int, new_entries: Sequence[TranscriptEntry], *, now: datetime
 ) -> None:
     """Stage the entries, numbered from `first_number` on."""
     for number, new_entry in enumerate(new_entries, first_number):
@@ -33,7 +33,11 @@ def stage_entries(
 
 
 def add(
-    conversation: CopilotConversation, new_entries: Sequence[NewEntry], changes: Mapping[str, Any], *, now: datetime
+    conversation: CopilotConversation,
+    new_entries: Sequence[TranscriptEntry],
+    changes: Mapping[str, Any],
+    *,
+    now: datetime,
 ) -> CopilotConversation:
     """Append entries to a locked conversation and change its columns; return it after it."""
     stage_entries(conversation, conversation.entries + 1, new_entries, now=now)
@@ -53,7 +57,7 @@ def stage_model_call(conversation: CopilotConversation, turn: int) -> None:
 
 
 def ask_model(
-    conversation: CopilotConversation, new_entries: Sequence[NewEntry], *, now: datetime
+    conversation: CopilotConversation, new_entries: Sequence[TranscriptEntry], *, now: datetime
 ) -> CopilotConversation:
     """Append entries and call the model, unless this question has used all its calls."""
     if conversation.rounds >= MAX_ROUNDS:
@@ -65,7 +69,11 @@ def ask_model(
 
 
 def fail(
-    conversation: CopilotConversation, failure: CopilotFailure, new_entries: Sequence[NewEntry] = (), *, now: datetime
+    conversation: CopilotConversation,
+    failure: CopilotFailure,
+    new_entries: Sequence[TranscriptEntry] = (),
+    *,
+    now: datetime,
 ) -> CopilotConversation:
     """Record why there is no answer; the question stays."""
     return add(conversation, new_entries, {"state": ConversationState.Failed, "failure": failure}, now=now)

@@ -8,7 +8,7 @@ from uuid import UUID
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from domain.gateways.facts import UnreadableEvent
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import audit
 from pipelines.coupons import places
 from pipelines.coupons.places import MintingPlace
@@ -19,25 +19,25 @@ class GatewayResult:
     """The result of a call that creates something at a gateway.
 
     `made_id` is its id there. If the result is not known (`is_known`), the answer was lost: it may exist or not.
-    `is_refused` means that the gateway did not accept the credentials; `words` is its message.
+    `is_refused` means that the gateway did not accept the credentials; `message` is its answer.
     """
 
     made_id: str | None = None
     refusal: Refused | None = None
     is_refused: bool = False
     is_known: bool = True
-    words: str = ""
+    message: str = ""
 
 
 def make(
-    place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_asked_again: bool = False
+    place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_retry: bool = False
 ) -> GatewayResult:
     """Create something at a gateway; if the answer is lost, look once whether it exists. Calls the gateway.
 
     A repeated call looks first: an object that may exist is never abandoned.
     """
     label = place.connection.gateway
-    if is_asked_again:
+    if is_retry:
         result = look_up(place, find)
         if result.made_id is not None or not result.is_known:
             return result
@@ -48,11 +48,11 @@ def make(
         return GatewayResult(refusal=Refused(422, "code_already_taken", message, field="code"))
     except CredentialsRefused as error:
         refusal = places.reconnect_refusal(label) if place.is_store else _create_failed(label, error)
-        return GatewayResult(refusal=refusal, is_refused=True, words=str(error))
+        return GatewayResult(refusal=refusal, is_refused=True, message=str(error))
     except (DiscountNotHeld, GatewayRejected) as error:
         return GatewayResult(refusal=_create_failed(label, error))
     except GatewayBusy as error:
-        return GatewayResult(is_known=False) if is_asked_again else GatewayResult(refusal=_create_failed(label, error))
+        return GatewayResult(is_known=False) if is_retry else GatewayResult(refusal=_create_failed(label, error))
     except (GatewayUnreachable, UnreadableEvent):
         result = look_up(place, find)
         # An object that does not exist yet may still be created by the lost call.
@@ -64,9 +64,9 @@ def look_up(place: MintingPlace, find: Callable[[], str | None]) -> GatewayResul
     try:
         return GatewayResult(find())
     except CredentialsRefused as error:
-        return GatewayResult(is_refused=True, is_known=False, words=str(error))
+        return GatewayResult(is_refused=True, is_known=False, message=str(error))
     except (GatewayRejected, GatewayUnreachable, UnreadableEvent) as error:
-        return GatewayResult(is_known=False, words=f"{place.connection.gateway}: {error}")
+        return GatewayResult(is_known=False, message=f"{place.connection.gateway}: {error}")
 
 
 def unreachable_refusal(place: MintingPlace) -> Refused:

@@ -15,7 +15,7 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayU
 from domain import jobs
 from domain.coupons.discounts import SelfMintMode
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import coupon_events
 from models import ids
 from models.coupons import affiliate_coupons, campaign_coupons
@@ -35,7 +35,7 @@ class StartedFamily:
 
     coupon: CampaignCoupon
     place: MintingPlace
-    is_asked_again: bool = False
+    is_retry: bool = False
 
 
 def start(
@@ -64,19 +64,10 @@ def start(
         place = places.find_by_connection(organization_id, started.connection_id, now=now)
         if place is None:
             raise places.not_connected_refusal()
-        return StartedFamily(started, place, is_asked_again=True)
+        return StartedFamily(started, place, is_retry=True)
     if started is not None:
         coupon_id = ids.new_id()  # the hour has passed: this is another request
-    if body["expires_at"] is not None and body["expires_at"] <= now:
-        raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
-    if body["commission_type"] is not None:
-        terms.check_rate(
-            model=program.default_commission_model,
-            type=body["commission_type"],
-            value=body["commission_value"],
-            home=home_rate.of(organization_id),
-            prefix="",
-        )
+    _check_terms(organization_id, program.default_commission_model, body, now)
     granted = _check_affiliates(organization_id, program_id, body["granted_affiliate_ids"])
     place = places.find_for_family(organization_id, now=now)
     columns = {name: value for name, value in body.items() if name != "granted_affiliate_ids"}
@@ -102,6 +93,19 @@ def start(
     return StartedFamily(coupon, place)
 
 
+def _check_terms(organization_id: UUID, model: str, body: Mapping[str, Any], now: datetime) -> None:
+    if body["expires_at"] is not None and body["expires_at"] <= now:
+        raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
+    if body["commission_type"] is not None:
+        terms.check_rate(
+            model=model,
+            type=body["commission_type"],
+            value=body["commission_value"],
+            home=home_rate.of(organization_id),
+            prefix="",
+        )
+
+
 def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedFamily | None:
     """Return a coupon whose creation is unfinished; None if nothing is left to do."""
     coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
@@ -111,7 +115,7 @@ def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedF
     if place is None:  # its connection has ended: it can no longer be created
         campaign_coupons.stage_remove(coupon)
         return None
-    return StartedFamily(coupon, place, is_asked_again=True)
+    return StartedFamily(coupon, place, is_retry=True)
 
 
 def create_at_processor(started: StartedFamily) -> GatewayResult:
@@ -123,7 +127,7 @@ def create_at_processor(started: StartedFamily) -> GatewayResult:
         started.place,
         lambda: rail.create(account, order),
         lambda: rail.find_coupon(account, order),
-        is_asked_again=started.is_asked_again,
+        is_retry=started.is_retry,
     )
 
 
@@ -140,7 +144,10 @@ def settle(
         return coupon
     if result.is_refused:
         connections.stage_refusal(
-            organization_id=coupon.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
+            organization_id=coupon.organization_id,
+            connection_id=started.place.connection.id,
+            why=result.message,
+            at=now,
         )
     if result.refusal is not None:
         campaign_coupons.stage_remove(coupon)

@@ -11,7 +11,7 @@ from uuid import UUID
 from domain import jobs
 from domain.coupons import codes
 from domain.coupons.discounts import CodeOrigin, CodeStatus, Discount
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import coupon_events
 from models import ids
 from models.affiliates.affiliates import Affiliate
@@ -40,7 +40,7 @@ class StartedCode:
     code: AffiliateCoupon
     family: CampaignCoupon | None
     place: MintingPlace
-    is_asked_again: bool = False
+    is_retry: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> S
         place = places.find_by_connection(affiliate.organization_id, _connection_id(started), now=now)
         if place is None:
             raise places.not_connected_refusal()
-        return StartedCode(started, family, place, is_asked_again=True)
+        return StartedCode(started, family, place, is_retry=True)
     place = _find_place(affiliate, family, requested, now=now)
     if requested.text is not None and (problem := place.rail.shape.explain_refusal(requested.text)):
         message = f"{place.connection.gateway} does not take this code: {problem}."
@@ -134,7 +134,7 @@ def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> StartedCod
         if code.status == CodeStatus.Minting:
             affiliate_coupons.stage_remove(code)
         return None
-    return StartedCode(code, _find_family(code), place, is_asked_again=True)
+    return StartedCode(code, _find_family(code), place, is_retry=True)
 
 
 def mint(started: StartedCode) -> GatewayResult:
@@ -149,7 +149,7 @@ def mint(started: StartedCode) -> GatewayResult:
         started.place,
         lambda: rail.mint(account, order),
         lambda: rail.find_code(account, order),
-        is_asked_again=started.is_asked_again,
+        is_retry=started.is_retry,
     )
 
 
@@ -167,7 +167,7 @@ def settle(
         return code
     if result.is_refused:
         connections.stage_refusal(
-            organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
+            organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.message, at=now
         )
     if code.status == CodeStatus.Revoked:
         if result.made_id is not None and code.processor_promotion_code_id is None:

@@ -15,7 +15,7 @@ from adapters.gateways.base import GatewayAccount
 from domain.coupons.discounts import CodeOrigin
 from domain.gateways.names import Gateway
 from domain.gateways.states import ConnectionStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.coupons.affiliate_coupons import AffiliateCoupon
 from models.coupons.campaign_coupons import CampaignCoupon
 from models.gateways import connections

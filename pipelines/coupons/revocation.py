@@ -12,7 +12,7 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayU
 from domain import jobs
 from domain.coupons.discounts import CodeStatus
 from domain.gateways.facts import UnreadableEvent
-from domain.refused import not_found
+from domain.refusals import not_found
 from domain.webhooks import coupon_events
 from models.coupons import affiliate_coupons, campaign_coupons
 from models.coupons.affiliate_coupons import AffiliateCoupon

@@ -13,7 +13,7 @@ from domain.deals import events, funding
 from domain.deals.funding import FundingKind
 from domain.deals.steps import DealStep
 from domain.payouts import gates
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import ids
 from models.deals import deals, escrow, milestones, requests
@@ -76,11 +76,11 @@ def enqueue(organization_id: UUID, request_id: UUID) -> None:
 
 def record_success(request: FundingRequest, *, reference: str, now: datetime) -> None:
     """Book a successful charge, whose deal is locked, and emit an event for each milestone."""
-    where = {"organization_id": request.organization_id, "deal_id": request.deal_id}
-    deal = deals.lock(**where)
+    key = {"organization_id": request.organization_id, "deal_id": request.deal_id}
+    deal = deals.lock(**key)
     assert deal is not None  # the request refers to it
-    escrow.stage_funded(deal, cause_id=request.id, at=now)
-    funded = deals.lock(**where)
+    escrow.stage_funding(deal, cause_id=request.id, at=now)
+    funded = deals.lock(**key)
     assert funded is not None
     emit.events_of_type(
         organization_id=deal.organization_id,
@@ -96,7 +96,7 @@ def record_success(request: FundingRequest, *, reference: str, now: datetime) ->
                 charge_id=reference,
                 deal_status=funded.status,
             )
-            for milestone in milestones.list_of_deal(**where)
+            for milestone in milestones.list_of_deal(**key)
         ],
         at=now,
     )

@@ -14,7 +14,7 @@ from domain.deals.funding import FundingKind
 from domain.deals.states import MilestoneStatus, Side
 from domain.deals.steps import MilestoneStep
 from domain.payouts.states import AttemptState, PayoutStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.deals import milestones, releases, requests
 from models.deals.deals import Deal

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.money import money, valuation
 from domain.payouts import plan
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks
 from models.deals.deals import Deal
 from models.money import fx_rates

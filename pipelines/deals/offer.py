@@ -10,7 +10,7 @@ from domain.deals.funding import FundingKind
 from domain.deals.states import DealStatus
 from domain.deals.steps import DealStep
 from domain.payouts.states import AttemptState
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import ids
 from models.deals import deals, milestones, requests

@@ -17,7 +17,7 @@ from domain.deals.steps import MilestoneStep
 from domain.payouts import events, gates, plan
 from domain.payouts.plan import BlockReason, Payee
 from domain.payouts.states import ReviewStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.deals import milestones, releases
 from models.deals.deals import Deal
@@ -73,7 +73,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     usd_cents = money.to_usd_cents(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
         raise Refused(409, "nothing_to_pay", "The milestone is worth less than one US cent.")
-    standing = funding.read_gate_facts(organization, now=now)
+    funding_state = funding.read_gate_facts(organization, now=now)
     assert payee.method is not None
     assert payee.destination is not None  # _check_payee has checked both
     release = Release(
@@ -91,8 +91,8 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
         method=payee.method,
         destination=payee.destination,
         confirmed_by=confirmed_by,
-        review_status=ReviewStatus.Pending if standing.needs_review else None,
-        hold_until=gates.hold_until(standing, now=now),
+        review_status=ReviewStatus.Pending if funding_state.needs_review else None,
+        hold_until=gates.hold_until(funding_state, now=now),
         day=now.astimezone(UTC).date(),
         created_at=now,
     )

@@ -13,7 +13,7 @@ from adapters.rails.base import KeyTaken
 from domain.deals.funding import REFERENCE, FundingCall
 from domain.payouts.states import SandboxState
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.restores.charges import ListedCharge
 from models import db
 from models.deals import sandbox

@@ -9,7 +9,7 @@ from datetime import datetime
 from domain.deals import events, steps
 from domain.deals.states import MilestoneStatus
 from domain.deals.steps import MilestoneStep
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.deals import milestones, releases
 from models.deals.deals import Deal
 from models.deals.milestones import Milestone

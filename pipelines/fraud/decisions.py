@@ -7,7 +7,7 @@ import dataclasses
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models.fraud import events
 from models.fraud.events import FraudEvent
 

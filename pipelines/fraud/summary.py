@@ -13,7 +13,7 @@ from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.money import fx
 from domain.programs import fees
 from domain.programs.fees import Fee
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.fraud import events
 from models.fraud.events import ReasonCount
 from models.money import fx_rates
@@ -22,7 +22,7 @@ from models.programs import programs
 
 
 @dataclass(frozen=True, slots=True)
-class FraudSummary:
+class ProgramFraudSummary:
     """Events of the last `window_days`, closed or not. Leads that were refused do not count as leads in quarantine.
 
     `estimated_not_billed_cents` is what the program's terms would have paid for them, in home-currency minor units,
@@ -39,7 +39,7 @@ class FraudSummary:
     fraud_strictness: str
 
 
-def summarize(*, organization_id: UUID, program_id: UUID, days: int, now: datetime) -> FraudSummary:
+def summarize(*, organization_id: UUID, program_id: UUID, days: int, now: datetime) -> ProgramFraudSummary:
     """Return the summary of one program. Raises Refused 404 not_found.
 
     Budget: 4 round trips (program; organization; counts; rates) and the commit.
@@ -57,7 +57,7 @@ def summarize(*, organization_id: UUID, program_id: UUID, days: int, now: dateti
     blocked_clicks = _sum_counts(blocked)
     terms = _terms(program)
     unbilled = [(_count_unbilled(clicks), fees.per_click(terms)), (_count_unbilled(leads), fees.per_lead(terms))]
-    return FraudSummary(
+    return ProgramFraudSummary(
         window_days=days,
         blocked_clicks=blocked_clicks,
         blocked_clicks_by_reason=_count_by_reason(blocked),

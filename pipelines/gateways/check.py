@@ -12,7 +12,7 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayU
 from domain import jobs
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from models.organization import organizations

@@ -30,7 +30,7 @@ from adapters.gateways.base import (
 from domain.gateways import scopes
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection

@@ -8,7 +8,7 @@ import settings
 from adapters.gateways.base import GatewayDelivery
 from adapters.gateways.proofs import fingerprint
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection

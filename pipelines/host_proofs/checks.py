@@ -13,12 +13,12 @@ from adapters import name_servers
 from domain.host_proofs import records, validity
 from domain.host_proofs.records import CheckOutcome, DnsCheckResult, DnsReading, ExpectedProof, ProofKind
 from domain.host_proofs.validity import LOST_AFTER, ProofRecord
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from pipelines import mail
-from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
+from pipelines.host_proofs.host_status import HostCheck, HostStatus
 
 
 def find(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
@@ -39,9 +39,9 @@ def prepare(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
     status = find(organization_id=organization_id, program_id=program_id)
     if status.holder.is_over:
         raise Refused(409, "invalid_status_transition", "This program is archived and cannot be changed.")
-    if status.wanted is None and program_id is not None:
+    if status.required is None and program_id is not None:
         raise Refused(409, "no_custom_domain", "This program has no custom domain; set customDomain first.")
-    if status.wanted is None:
+    if status.required is None:
         raise Refused(409, "no_tracking_domain", "The organization has no tracking domain; set trackingDomain first.")
     return status
 
@@ -51,23 +51,23 @@ def read_dns(status: HostStatus) -> DnsReading:
 
     Raises Refused 503 domain_check_busy while too many other checks run.
     """
-    assert status.wanted is not None  # `prepare` refuses a holder without a name
+    assert status.required is not None  # `prepare` refuses a holder without a name
     try:
         with name_servers.turn():
-            return name_servers.read(status.wanted, longest_s=name_servers.FOR_PEOPLE_S)
+            return name_servers.read(status.required, longest_s=name_servers.FOR_PEOPLE_S)
     except name_servers.TooManyReadings as error:
         message = "Other domains are being checked. Try again in a moment."
         raise Refused(503, "domain_check_busy", message) from error
 
 
-def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> RecordedCheck:
+def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> HostCheck:
     """Record what DNS answered for a name, and return its status; `is_requested` if a user requested the check.
 
     Owners get an email when a proof is lost.
     Raises Refused 409: domain_changed if its holder has another name now; for a requested check also
     custom_domain_already_taken, tracking_domain_already_taken for a proved name that another holder has.
     """
-    checked_holder, required = prepared.holder, prepared.wanted
+    checked_holder, required = prepared.holder, prepared.required
     assert required is not None  # `prepare` refuses a holder without a name
     advisory_locks.stage_domain_lock(required.name)
     holder = holders.lock(organization_id=checked_holder.organization_id, program_id=checked_holder.program_id)
@@ -95,7 +95,7 @@ def taken_refusal(holder: HostHolder) -> Refused:
     return Refused(409, code, message)
 
 
-def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_requested: bool) -> RecordedCheck:
+def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_requested: bool) -> HostCheck:
     before = proof_records.find(holder) or ProofRecord(waiting_since=now)
     if is_requested and not holder.is_verified:
         before = replace(before, waiting_since=now)  # the user is setting it up, so it is checked often from now on
@@ -105,7 +105,7 @@ def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_re
     is_verified = is_vouched_for or after.proved_by is not None
     if is_verified != holder.is_verified:
         holders.stage_verified(holder, is_verified=is_verified, at=now)
-    result = RecordedCheck(
+    result = HostCheck(
         HostStatus(replace(holder, is_verified=is_verified), _required_proof(holder), after),
         was_verified=holder.is_verified,
     )

@@ -25,7 +25,7 @@ class HostStatus:
     """A holder, the proof that its name needs (None: it has no name), and the result of the last check."""
 
     holder: HostHolder
-    wanted: ExpectedProof | None
+    required: ExpectedProof | None
     record: ProofRecord | None
 
     @property
@@ -36,7 +36,7 @@ class HostStatus:
     @property
     def state(self) -> DomainState:
         """The name's state."""
-        return validity.state(self.record, is_set=self.wanted is not None, is_verified=self.holder.is_verified)
+        return validity.state(self.record, is_set=self.required is not None, is_verified=self.holder.is_verified)
 
     @property
     def proved_by(self) -> str | None:
@@ -46,13 +46,13 @@ class HostStatus:
     @property
     def steps(self) -> Sequence[ProofStep]:
         """The records of which one is enough; without a CNAME if the service has no name to point to."""
-        if self.wanted is None:
+        if self.required is None:
             return ()
         at_name, in_text = (self.record.found_at_name, self.record.found_in_text) if self.record else (None, None)
-        text = ProofStep(ProofKind.Txt.value, self.wanted.text_name, self.wanted.text, in_text)
-        if self.wanted.target is None:
+        text = ProofStep(ProofKind.Txt.value, self.required.text_name, self.required.text, in_text)
+        if self.required.target is None:
             return (text,)
-        return ProofStep(ProofKind.Cname.value, self.wanted.name, self.wanted.target, at_name), text
+        return ProofStep(ProofKind.Cname.value, self.required.name, self.required.target, at_name), text
 
     @property
     def checked_at(self) -> datetime | None:
@@ -71,7 +71,7 @@ class HostStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCheck:
+class HostCheck:
     """The status after a check, and whether the name was verified before it."""
 
     status: HostStatus

@@ -7,12 +7,12 @@ from uuid import UUID
 from adapters import name_servers
 from domain import jobs
 from domain.host_proofs.records import DnsReading
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.host_proofs import proof_records
 from models.organization import audit
 from pipelines import work
 from pipelines.host_proofs import checks
-from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
+from pipelines.host_proofs.host_status import HostCheck, HostStatus
 
 _BATCH = 200
 # A check that got lost is repeated after this time.
@@ -20,7 +20,7 @@ _RETRY_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class DueHost:
+class HostToCheck:
     """The host that a job checks: its holder, and the name that it had when the job was staged."""
 
     organization_id: UUID
@@ -37,7 +37,7 @@ def any_org_start(*, now: datetime) -> None:
         work.enqueue(jobs.DOMAINS_CHECK, organization_id=None)
 
 
-def prepare(due: DueHost) -> HostStatus | None:
+def prepare(due: HostToCheck) -> HostStatus | None:
     """Return the host to check; None if its holder has another name now."""
     program_id = None if due.holder_id == due.organization_id else due.holder_id
     try:
@@ -49,8 +49,8 @@ def prepare(due: DueHost) -> HostStatus | None:
 
 def read_dns(status: HostStatus) -> DnsReading:
     """Query DNS. Takes at most nine seconds, never inside a transaction."""
-    assert status.wanted is not None  # a holder without a name is not prepared
-    return name_servers.read(status.wanted, longest_s=name_servers.FOR_JOBS_S)
+    assert status.required is not None  # a holder without a name is not prepared
+    return name_servers.read(status.required, longest_s=name_servers.FOR_JOBS_S)
 
 
 def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
@@ -63,7 +63,7 @@ def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
         _stage_audit(result, result.action, now)
 
 
-def _stage_audit(result: RecordedCheck, action: str, now: datetime) -> None:
+def _stage_audit(result: HostCheck, action: str, now: datetime) -> None:
     holder = result.status.holder
     audit.stage(
         organization_id=holder.organization_id,

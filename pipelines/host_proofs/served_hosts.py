@@ -2,7 +2,7 @@
 
 import settings
 from domain.organization import host_names
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.host_proofs import holders
 
 

@@ -1,4 +1,4 @@
-"""Affiliates from another service: up to a thousand at once, in statements that do not grow with their number.
+"""Import of affiliates from another service: up to a thousand at once, in a fixed number of statements.
 
 Source: core spec, "Affiliates" (import body) and "Shared import safeguards".
 """
@@ -13,7 +13,7 @@ from uuid import UUID
 from domain import emails
 from domain.imports import verdicts
 from domain.imports.warnings import RowWarning
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import advisory_locks, ids
 from models.affiliates import affiliates, bulk_actions, tracking_links
@@ -26,7 +26,7 @@ from pipelines.imports.slug_choice import ChosenSlugs
 
 @dataclass(frozen=True, slots=True)
 class AffiliateImporter:
-    """Who imports: `is_test` rows never reach a payout; without `may_notify` nobody is written to."""
+    """The member who imports: `is_test` rows never reach a payout; without `may_notify` no emails are sent."""
 
     organization_id: UUID
     member_id: UUID
@@ -35,7 +35,7 @@ class AffiliateImporter:
 
 
 def preview(organization_id: UUID, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an import of these rows would come to, as `AffiliateImportPreview` shows it.
+    """Return the result that an import of these rows would have, for `AffiliateImportPreview`.
 
     Writes nothing. Raises Refused: 404 program_not_found. Budget: 4 to 6 round trips for any number of rows.
     """
@@ -55,11 +55,11 @@ def preview(organization_id: UUID, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run(importer: AffiliateImporter, body: Mapping[str, Any], *, now: datetime) -> ImportJob:
-    """Import rows and return what came of them. `wanted` is `schemas.imports.affiliates.AffiliateImport` loaded.
+    """Import rows and return the result. `body` is `schemas.imports.affiliates.AffiliateImport` loaded.
 
-    A row that cannot be taken is counted and skipped. No event is sent.
+    Rows that cannot be imported are counted and skipped. No event is sent.
     Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
-    Budget: 6 round trips for any number of rows; one more where rows bring no slug, and one where a slug cannot be had.
+    Budget: 6 round trips for any number of rows; one more if rows have no slug, and one if a slug is not available.
     """
     organization_id = importer.organization_id
     program = _find_program(organization_id, body)
@@ -98,7 +98,7 @@ def _find_program(organization_id: UUID, body: Mapping[str, Any]) -> programs.Pr
 
 
 def _find_rejected(program: programs.Program, body: Mapping[str, Any]) -> dict[int, str]:
-    """Return why rows are not taken, by their place."""
+    """Return why rows are rejected, by their place."""
     existing = bulk_actions.find_existing_emails(
         organization_id=program.organization_id,
         program_id=program.id,
@@ -134,7 +134,7 @@ def _accepted_rows(body: Mapping[str, Any], reasons: Mapping[int, str]) -> dict[
 def _list_warnings(
     accepted: Mapping[int, Mapping[str, Any]], chosen: Sequence[ChosenSlugs]
 ) -> dict[int, Sequence[RowWarning]]:
-    """Return what rows get otherwise than they say, by their place."""
+    """Return the warnings of rows that are imported with changes, by their place."""
     by_place = {
         place: [*row["warnings"], *([slugs.warning] if slugs.warning else [])]
         for (place, row), slugs in zip(accepted.items(), chosen, strict=True)

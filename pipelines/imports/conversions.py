@@ -1,4 +1,4 @@
-"""Conversions from another service: up to a thousand at once, all of them or none, and no money moves.
+"""Import of conversions from another service: up to a thousand at once, all or none; no money moves.
 
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards"; section 3 (states on import).
 """
@@ -16,7 +16,7 @@ from domain.conversions import avatars, customers
 from domain.imports import rows, verdicts
 from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import ConversionStatus
 from models import advisory_locks, ids
 from models.gateways import payments
@@ -31,7 +31,7 @@ _PAYABLE = ConversionStatus.Approved
 
 @dataclass(frozen=True, slots=True)
 class ConversionImporter:
-    """Who imports: `is_test` rows never reach a payout."""
+    """The member who imports: `is_test` rows never reach a payout."""
 
     organization_id: UUID
     member_id: UUID
@@ -40,7 +40,7 @@ class ConversionImporter:
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversions:
-    """What an import came to, and the rows that it brought."""
+    """The result of an import, and its conversions."""
 
     job: ImportJob
     rows: Sequence[ImportedConversion]
@@ -48,7 +48,7 @@ class ImportedConversions:
 
 @dataclass(frozen=True, slots=True)
 class _AcceptedRow:
-    """A row with its place, whose it is and what it is known by; `equals_index`: an earlier row that says the same."""
+    """A row with its place, affiliate and identity; `equals_index` is an earlier row with the same content."""
 
     index: int
     row: ConversionRow
@@ -58,19 +58,19 @@ class _AcceptedRow:
 
 
 def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
-    """Return what an import of these rows would come to, as `ConversionImportPreview` shows it.
+    """Return the result that an import of these rows would have, for `ConversionImportPreview`.
 
     Writes nothing. Raises Refused: 404 program_not_found. Budget: 3 round trips for any number of rows.
     """
     program = _find_program(importer, body)
-    readable, wrong = _read_rows(body["conversions"], now)
+    readable, invalid = _read_rows(body["conversions"], now)
     accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
     warnings = _list_warnings(accepted, body)
     return {
         "rows_total": len(body["conversions"]),
         "would_import": len(accepted),
         "would_skip": len(skipped),
-        "would_error": len(wrong),
+        "would_error": len(invalid),
         "skip_reasons": dict(Counter(skipped.values())),
         "paid_balance": sum_commissions(accepted_row.row for accepted_row in accepted if accepted_row.row.is_paid),
         "unpaid_balance": sum_commissions(
@@ -80,23 +80,23 @@ def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datet
         ),
         "form": body["form"],
         "rows": verdicts.list_verdicts(
-            len(body["conversions"]), lines=body["lines"], reasons=skipped | wrong, warnings=warnings
+            len(body["conversions"]), lines=body["lines"], reasons=skipped | invalid, warnings=warnings
         ),
     }
 
 
 def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime) -> ImportedConversions:
-    """Import rows and return what came of them. `wanted` is `schemas.imports.conversions.ConversionImport` loaded.
+    """Import rows and return the result. `body` is `schemas.imports.conversions.ConversionImport` loaded.
 
-    A row whose affiliate is unknown, or that is there already, is counted and skipped. A wrong one refuses all, or is
-    left out and counted where that is wanted. No event, no mail, no override.
+    Rows with an unknown affiliate, and rows that were imported before, are counted and skipped. An invalid row refuses
+    the whole import, or is skipped and counted with `skip_invalid`. No events, no emails, no overrides.
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
     Budget: 5 round trips for any number of rows (program; lock; affiliates; known rows; writes and commit).
     """
     program = _find_program(importer, body)
-    readable, wrong = _read_rows(body["conversions"], now)
-    if wrong and not body["skip_invalid"]:
-        raise _invalid_rows(body, wrong)
+    readable, invalid = _read_rows(body["conversions"], now)
+    if invalid and not body["skip_invalid"]:
+        raise _invalid_rows(body, invalid)
     if not advisory_locks.try_import_lock(importer.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
@@ -107,8 +107,8 @@ def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime)
         total=len(body["conversions"]),
         imported=len(accepted),
         skipped=len(skipped),
-        errored=len(wrong),
-        reasons=dict(Counter((skipped | wrong).values())),
+        errored=len(invalid),
+        reasons=dict(Counter((skipped | invalid).values())),
         created_by=importer.member_id,
         created_at=now,
         warnings=verdicts.serialize_warnings(_list_warnings(accepted, body), lines=body["lines"]),
@@ -130,20 +130,20 @@ def _payer_from_row(row: ImportedConversion) -> payments.Payer:
     return payments.Payer(row.processor_customer_id, row.processor_subscription_id, row.email_normalized)
 
 
-def _invalid_rows(body: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
+def _invalid_rows(body: Mapping[str, Any], invalid: Mapping[int, str]) -> Refused:
     total = len(body["conversions"])
-    row_verdicts = verdicts.list_verdicts(total, lines=body["lines"], reasons=wrong)
+    row_verdicts = verdicts.list_verdicts(total, lines=body["lines"], reasons=invalid)
     listed = [
         {"index": verdict.index, "error": verdict.reason} | ({} if verdict.line is None else {"line": verdict.line})
         for verdict in row_verdicts
         if verdict.reason
     ]
-    message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
+    message = f"{len(invalid)} of {total} rows cannot be imported; nothing was written."
     return Refused(400, "invalid_rows", message, rows=listed)
 
 
 def sum_commissions(payable: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
-    """Return the commission of rows, one sum per currency, by currency."""
+    """Return the commission of rows as one sum per currency, sorted by currency."""
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
     for row in payable:
@@ -163,20 +163,20 @@ def _find_program(importer: ConversionImporter, body: Mapping[str, Any]) -> prog
 
 
 def _read_rows(sent_rows: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRow], dict[int, str]]:
-    """Return the rows that can be read by their place, and why the others cannot."""
-    readable, wrong = {}, {}
+    """Return the valid rows by their place, and why the others are invalid."""
+    readable, invalid = {}, {}
     for index, sent_row in enumerate(sent_rows):
         try:
             readable[index] = rows.parse(sent_row, now=now)
         except rows.BadRow as bad:
-            wrong[index] = bad.code
-    return readable, wrong
+            invalid[index] = bad.code
+    return readable, invalid
 
 
 def _choose_rows(
     program: programs.Program, readable: Mapping[int, ConversionRow], *, exclude_paid: bool
 ) -> tuple[list[_AcceptedRow], dict[int, str]]:
-    """Return the rows to take, and what turned the others away by their place."""
+    """Return the rows to import, and why the others are skipped, by their place."""
     skipped: dict[int, str] = {}
     # All are numbered, so that a row has the same number whether or not paid ones are left out.
     numbered = _match_affiliates(program, readable, skipped)
@@ -225,7 +225,7 @@ def _match_affiliates(
 
 
 def _list_warnings(accepted: Sequence[_AcceptedRow], body: Mapping[str, Any]) -> dict[int, Sequence[RowWarning]]:
-    """Return what rows get otherwise than they say, by their place. A preview does not know what will be confirmed."""
+    """Return the warnings of rows by their place. A preview assumes that the payout of unpaid rows is confirmed."""
     by_place: dict[int, Sequence[RowWarning]] = {}
     lines = body["lines"]
     for accepted_row in accepted:
@@ -242,10 +242,10 @@ def _list_warnings(accepted: Sequence[_AcceptedRow], body: Mapping[str, Any]) ->
     return by_place
 
 
-def _self_referral_code(standing: InitialState) -> str:
-    if standing.needs_approval:
+def _self_referral_code(initial: InitialState) -> str:
+    if initial.needs_approval:
         return "self_referral_held"
-    return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
+    return "self_referral_denied" if initial.status == ConversionStatus.Denied else "self_referral"
 
 
 def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
@@ -277,7 +277,7 @@ def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *,
 
 
 def _initial_state(accepted_row: _AcceptedRow, *, is_confirmed: bool) -> InitialState:
-    """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
+    """Return a row's initial state. The organization's self-referral policy applies to payable rows, not to history."""
     status = _status(is_paid=accepted_row.row.is_paid, is_confirmed=is_confirmed)
     return self_referrals.initial_state(
         buyer_email=accepted_row.row.customer_email,

@@ -1,7 +1,7 @@
-"""Tells imported affiliates where their campaign is run from now on.
+"""Emails that tell imported affiliates where their program is now.
 
-A thousand messages of some length are too much for one transaction, and the import holds off everybody who wants to
-join: a job writes to some of them and asks for the next.
+A thousand messages are too much for one transaction, and the import's lock blocks everyone who wants to join: a job
+sends a batch and stages the next.
 Source: core spec, "Affiliates" (import body: notifyAffiliates, notificationMessageHtml).
 """
 
@@ -22,16 +22,16 @@ _FIRST = UUID(int=0)
 
 
 def enqueue(job: ImportJob, *, program_id: UUID, message: str) -> None:
-    """Stage the job that writes to those whom an import brings, with what the brand wrote (HTML, any) above ours."""
+    """Stage the job that emails the imported affiliates; `message` (any HTML) is the brand's text, put above ours."""
     _enqueue_next(job.organization_id, program_id, job.id, brand_html=html.clean(message), after=_FIRST)
 
 
 def send_next(
     *, organization_id: UUID, program_id: UUID, import_job_id: UUID, brand_html: str, after: UUID, now: datetime
 ) -> None:
-    """Stage the messages to the next affiliates of an import, after one of them, and the job for those who follow.
+    """Stage the emails to the next affiliates of an import, `after` one of them, and the job for the rest.
 
-    Who was turned down, paused or banned, there or here, is not written to.
+    Affiliates who are rejected, paused or banned get none.
     """
     people = bulk_actions.list_imported(
         organization_id=organization_id,

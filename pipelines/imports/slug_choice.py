@@ -1,4 +1,4 @@
-"""Which slugs the affiliates of an import get, and a warning where it is not the one that they bring."""
+"""Choice of the slugs of imported affiliates, with a warning if one differs from the slug in its row."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,18 @@ from pipelines.affiliates import enrollment
 
 @dataclass(frozen=True, slots=True)
 class ChosenSlugs:
-    """The slugs of one affiliate, the default one first, and a warning where it is not the one that the row brings."""
+    """The slugs of one affiliate, the default one first, and a warning if it differs from the slug in the row."""
 
     slugs: Sequence[str]
     warning: RowWarning | None = None
 
 
 def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[ChosenSlugs]:
-    """Return the slugs of each row: the default one that the person has already, the one they bring, or a new one.
+    """Return the slugs of each row: the person's existing default slug, the one in the row, or a new one.
 
     A row without a slug gets a random one; every other result depends on the rows and the database alone, so that a
     preview shows what the import does.
-    Budget: 2 round trips; one more where rows bring no slug, and one where a slug cannot be had.
+    Budget: 2 round trips; one more if rows have no slug, and one if a slug is not available.
     """
     current = tracking_links.find_default_slugs(organization_id=organization_id, emails=[row["email"] for row in rows])
     former = [former_slugs.check(row["slug"]) if row["slug"] else None for row in rows]
@@ -61,7 +61,7 @@ def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[Cho
 def _list_replacements(
     organization_id: UUID, replaced: set[str], brought: Mapping[str, int], owners: dict[str, set[str]]
 ) -> dict[str, list[str]]:
-    """Return what may take the place of each of these slugs, but what other rows bring; add whose they are by now."""
+    """Return replacement candidates of each slug, without slugs of other rows; add their current owners to `owners`."""
     by_slug = {
         text: [
             candidate
@@ -77,30 +77,30 @@ def _list_replacements(
 
 
 class _Chooser:
-    """Chooses slugs row by row; what one row gets is taken for those behind it."""
+    """Chooses slugs row by row; a slug that one row gets is taken for the later ones."""
 
     def __init__(
-        self, owners: dict[str, set[str]], known: Mapping[str, str], candidates: Mapping[str, Sequence[str]]
+        self, owners: dict[str, set[str]], current: Mapping[str, str], candidates: Mapping[str, Sequence[str]]
     ) -> None:
         self._owners = owners
-        self._known = known
+        self._current = current
         self._candidates = candidates
 
     def choose(self, email: str, former: FormerSlug) -> ChosenSlugs:
-        """Return the slugs of a person who brings one."""
+        """Return the slugs of a person whose row has one."""
         is_free = self._is_free(former.text, email)
-        known = self._known.get(email)
+        current = self._current.get(email)
         if former.problem is None and is_free:
             self._take(email, former.text)
-            return ChosenSlugs([former.text] if known in (None, former.text) else [known, former.text])
-        default = known or self._replacement(email, former.text)
+            return ChosenSlugs([former.text] if current in (None, former.text) else [current, former.text])
+        default = current or self._replacement(email, former.text)
         if former.may_be_alias and is_free:
             self._take(email, former.text)
             return ChosenSlugs([default, former.text], RowWarning("slug_is_alias", former.text, default))
         return ChosenSlugs([default], RowWarning(former.problem or "slug_taken", former.text, default))
 
     def _replacement(self, email: str, text: str) -> str:
-        free = (one for one in self._candidates[text] if self._is_free(one, email))
+        free = (candidate for candidate in self._candidates[text] if self._is_free(candidate, email))
         chosen = next(free, None) or enrollment.random_slug()
         self._take(email, chosen)
         return chosen
@@ -113,7 +113,7 @@ class _Chooser:
 
 
 def _draw_slugs(organization_id: UUID, count: int, *, excluded: set[str]) -> list[str]:
-    # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
+    # Drawn for all rows at once; of 31 to the power of 8 hardly one is taken, and then it is drawn again.
     drawn: set[str] = set()
     while len(drawn) < count:
         more = {enrollment.random_slug() for _ in range(count - len(drawn))} - excluded

@@ -1,4 +1,4 @@
-"""Takes an import back: its conversions as a whole, or those of its affiliates who were never used.
+"""Undo of an import: all of its conversions, or its affiliates without any activity.
 
 Source: core spec, "Shared import safeguards" (an import can be undone from the dashboard); decision 11.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks
 from models.affiliates import bulk_actions, tracking_links
 from models.imports import imports, undo
@@ -17,17 +17,17 @@ from models.imports.imports import ListedImport
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """An import before and after it was undone, and how many of its rows went and stayed."""
+    """An import before and after it was undone, and how many of its rows were removed and kept."""
 
     before: ListedImport
     after: ListedImport
-    removed: int
-    kept: int
+    removed_count: int
+    kept_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class UndoPreview:
-    """What undoing an import would do now: rows that would go and stay, what is owed for them, what holds it back."""
+    """The result that an undo would have now: rows removed and kept, commission taken back, and what prevents it."""
 
     job: ListedImport
     would_remove: int
@@ -37,12 +37,12 @@ class UndoPreview:
 
     @property
     def is_possible(self) -> bool:
-        """Say whether it stands, and nothing holds it back."""
+        """Whether the import is not undone yet, and nothing prevents it."""
         return self.job.status == imports.COMPLETED and not any(self.held_back.values())
 
 
 def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
-    """Return what `run` would come to now. Writes and locks nothing, so something may change until then.
+    """Return the result that `run` would have now. It locks nothing, so the result may change until then.
 
     Raises Refused 404 not_found. Budget: 3 round trips.
     """
@@ -60,12 +60,12 @@ def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
 
 
 def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
-    """Undo an import that stands and say what came of it.
+    """Undo an import and return the result.
 
-    Conversions go all or none; the same rows can be imported again then. Affiliates who have a conversion, a click, a
-    recruit or an account stay, the others are deleted with their links.
+    Conversions are removed all or none; the same rows can then be imported again. Affiliates who have a conversion, a
+    click, a recruit or an account are kept, the others are deleted with their links.
     Raises Refused: 404 not_found; 409 migration_already_in_progress, import_already_undone, import_not_undoable (with
-    `reasons`, how many conversions each holds back: refunded, overridden, paid).
+    `reasons`: how many conversions are refunded, overridden, paid).
     Budget: 5 round trips for any number of conversions, 7 for affiliates.
     """
     if not imports.find(organization_id=organization_id, job_id=import_id):
@@ -78,19 +78,19 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
         raise Refused(409, "import_already_undone", "This import has been undone already.")
     if before.kind == "Conversions":
         _remove_conversions(organization_id, import_id, now)
-        removed, kept = before.imported, 0
+        removed_count, kept_count = before.imported, 0
     else:
-        removed, kept = _remove_affiliates(organization_id, import_id, now)
+        removed_count, kept_count = _remove_affiliates(organization_id, import_id, now)
     imports.stage_undone(organization_id=organization_id, job_id=import_id, at=now)
     after = before._replace(status=imports.UNDONE, undone_at=now)
-    return UndoResult(before, after, removed=removed, kept=kept)
+    return UndoResult(before, after, removed_count=removed_count, kept_count=kept_count)
 
 
 def _remove_conversions(organization_id: UUID, import_id: UUID, now: datetime) -> None:
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     blocking = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
     if blocking:
-        message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
+        message = "Conversions of this import were refunded, paid or earned upon since; nothing was removed."
         raise Refused(409, "import_not_undoable", message, reasons=blocking)
     undo.stage_removal(organization_id=organization_id, job_id=import_id, at=now)
 

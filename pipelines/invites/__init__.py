@@ -1,7 +1,7 @@
-"""Invitations.
+"""Invites of affiliates.
 
-inviting     writing one or many, sending one again, taking one back
-sending      their rows, tokens and links
-letter       what an invited person reads
-acceptance   what somebody with the link may do
+invitations   create one or many, resend, revoke
+dispatch      rows, tokens and links
+invite_email  the email to the invited person
+acceptance    preview and acceptance by the holder of the link
 """

@@ -1,4 +1,4 @@
-"""What somebody with the link of an invite may do: look at it, and accept it once.
+"""Preview of an invite, and its acceptance (once), by the holder of its link.
 
 Source: core spec, "Affiliate invites", invite rules, and section 3 (Invite).
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain import slugs, statuses
 from domain.invites import InviteState, state_at
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, invites
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
@@ -26,9 +26,9 @@ _SLUG_UNAVAILABLE = "slug_unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What accepting led to. `warning` is set when the invite promised a slug that could not be had.
+    """The result of an acceptance. `warning` is set if the promised slug was not available.
 
-    `link` is the link of that slug, None when the brand has taken it away since.
+    `link` is the link of `slug`, None if the brand has removed it since.
     """
 
     affiliate_id: UUID
@@ -41,7 +41,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class OpenedInvite:
-    """An invite with what it is about; `standing` once it is accepted."""
+    """An invite with its brand and program; `standing` is set once it is accepted."""
 
     occasion: InviteContext
     state: InviteState
@@ -50,7 +50,7 @@ class OpenedInvite:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedInvite:
-    """An accepted invite with where that leads; `before` is the invite as it was, None when it was accepted already."""
+    """An accepted invite and its result; `before` is the earlier invite, None if it was already accepted."""
 
     invite: InviteWithProgram
     standing: Acceptance
@@ -58,7 +58,7 @@ class AcceptedInvite:
 
 
 def any_org_organization(token_hash: bytes) -> UUID:
-    """Return whose invite a token opens. Raises Refused 404 not_found, alike for every token that opens none."""
+    """Return the organization of a token's invite. Raises the same Refused 404 not_found for every invalid token."""
     organization_id = invites.any_org_find_organization(token_hash)
     if organization_id is None:
         raise unknown_invite_refusal()
@@ -66,7 +66,7 @@ def any_org_organization(token_hash: bytes) -> UUID:
 
 
 def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> OpenedInvite:
-    """Return what an invite is about.
+    """Return an invite with its brand and program.
 
     Raises Refused: 404 not_found; 410 invite_expired, invite_revoked.
     """
@@ -88,7 +88,7 @@ def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Opene
 def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> AcceptedInvite:
     """Make the invited person an affiliate; a repetition gets the same answer.
 
-    Somebody who joined in the meantime stays the affiliate that they are.
+    A person who joined in the meantime stays unchanged.
     Raises Refused: 404 not_found; 410 invite_expired, invite_revoked; 409 program_inactive.
     """
     invite = invites.lock_by_token(organization_id=organization_id, token_hash=token_hash)
@@ -103,7 +103,7 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
 
 
 def unknown_invite_refusal() -> Refused:
-    """Return the refusal for a token that opens nothing."""
+    """Return the refusal for an invalid token."""
     return Refused(404, "not_found", "There is no such invite.")
 
 
@@ -112,12 +112,12 @@ def _check_valid(invite: InviteWithProgram, now: datetime) -> InviteState:
     if state == InviteState.Expired:
         raise Refused(410, "invite_expired", "This invite has expired. Ask the brand to send it again.")
     if state == InviteState.Revoked:
-        raise Refused(410, "invite_revoked", "This invite is not valid any more.")
+        raise Refused(410, "invite_revoked", "This invite is no longer valid.")
     return state
 
 
 def _enroll(invite: InviteWithProgram, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
-    """Return the affiliate's id and what they were given of the slug that the invite promised."""
+    """Return the affiliate's id, and the promised slug if they have it."""
     organization_id = invite.organization_id
     advisory_locks.stage_person_lock(organization_id=organization_id, email=invite.email)
     existing = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
@@ -136,7 +136,7 @@ def _promised_slug(affiliate: Affiliate, invite: InviteWithProgram) -> str | Non
 
 
 def _reserve_slug(invite: InviteWithProgram) -> str | None:
-    """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
+    """Reserve the promised slug for this person and return it; None if it is taken or invalid."""
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slugs.is_reserved(slug):
         return None
@@ -162,7 +162,7 @@ def _columns(invite: InviteWithProgram) -> dict[str, Any]:
 
 def _find_outcome(invite: InviteWithProgram) -> Acceptance:
     affiliate_id = invite.affiliate_id
-    assert affiliate_id is not None  # the table holds that for an accepted one
+    assert affiliate_id is not None  # a constraint: an accepted invite has one
     outcome = invites.find_invited_affiliate(organization_id=invite.organization_id, affiliate_id=affiliate_id)
     slug = invite.kept_slug or outcome.slug
     links = tracking_links.list_of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])

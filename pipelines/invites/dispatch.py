@@ -1,6 +1,6 @@
-"""Writes invites with their tokens and mails the links.
+"""Writes invites with their tokens and emails the links.
 
-The token is in the link that is returned and mailed, and nowhere else: we keep its hash.
+The token is only in the link that is returned and emailed; we store its hash.
 Source: core spec, "Affiliate invites".
 """
 
@@ -15,7 +15,7 @@ from uuid import UUID
 import settings
 from adapters.mail import html
 from domain.invites import LIFETIME, MAX_PENDING, InviteState
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids, invites
 from models.invites import InviteWithProgram
 from models.organization import organizations
@@ -27,7 +27,7 @@ _TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Inviter:
-    """Who invites, and whether with a test key, which makes test affiliates."""
+    """The member who invites; with a test key (`is_test`) the invites create test affiliates."""
 
     member_id: UUID
     is_test: bool
@@ -42,36 +42,36 @@ class SentInvite:
 
 
 def token_hash(token: str) -> bytes:
-    """Return what is kept of a token."""
+    """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def create_and_send(
     *, program: programs.Program, bodies: Sequence[Mapping[str, Any]], inviter: Inviter, now: datetime
 ) -> list[SentInvite]:
-    """Write invites to a program and mail their links. Raises Refused 409 pending_invites_limit_reached."""
+    """Write invites to a program and email their links. Raises Refused 409 pending_invites_limit_reached."""
     if not bodies:
         return []
     check_limit(organization_id=program.organization_id, adding=len(bodies), now=now)
-    rows, written = [], []
+    rows, with_tokens = [], []
     for body in bodies:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         row = _row(program, body, inviter, token, now)
         rows.append(row)
-        written.append((InviteWithProgram(**row, program_name=program.name), token))
+        with_tokens.append((InviteWithProgram(**row, program_name=program.name), token))
     invites.stage(rows)
-    return _mail(program, written, now)
+    return _mail(program, with_tokens, now)
 
 
 def renew_and_send(*, program: programs.Program, invite: InviteWithProgram, now: datetime) -> list[SentInvite]:
-    """Give a locked invite a new token and a new end, and mail its link."""
+    """Give a locked invite a new token and expiry, and email its link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     renewed = invites.renew(invite, token_hash=token_hash(token), now=now, until=now + LIFETIME)
     return _mail(program, [(renewed, token)], now)
 
 
 def check_limit(*, organization_id: UUID, adding: int, now: datetime) -> None:
-    """Refuse with 409 pending_invites_limit_reached when so many more would be too many."""
+    """Raise Refused 409 pending_invites_limit_reached if `adding` more invites would exceed the limit."""
     if invites.count_pending(organization_id=organization_id, now=now) + adding > MAX_PENDING:
         message = f"An organization may have {MAX_PENDING} pending invites; revoke some, or wait for answers."
         raise Refused(409, "pending_invites_limit_reached", message)
@@ -110,11 +110,11 @@ def _mail(
     program: programs.Program, invites_with_tokens: Sequence[tuple[InviteWithProgram, str]], now: datetime
 ) -> list[SentInvite]:
     organization = organizations.find(program.organization_id)
-    assert organization is not None  # the program is its
-    sent = []
+    assert organization is not None  # the program belongs to it
+    sent_invites = []
     for invite, token in invites_with_tokens:
         accept_url = f"{settings.current().web.url}/invites/{token}"
         context = invite_email.InviteContext(organization=organization, program=program, invite=invite)
         invite_email.send(context, accept_url=accept_url, now=now)
-        sent.append(SentInvite(invite=invite, accept_url=accept_url))
-    return sent
+        sent_invites.append(SentInvite(invite=invite, accept_url=accept_url))
+    return sent_invites

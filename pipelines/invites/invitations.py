@@ -1,7 +1,7 @@
-"""Invitations: writing one or many, sending one again, taking one back.
+"""Invites: create one or many, resend, revoke.
 
-What adds to the pending invites of an organization holds its lock until the end, so the ceiling holds and two
-invites never promise one slug. `pipelines.invites.acceptance` is the other side.
+Whatever adds pending invites to an organization holds its lock until the end, so the limit holds and two invites never
+promise one slug. `pipelines.invites.acceptance` is the invited person's side.
 Source: core spec, "Affiliate invites" and section 3 (Invite).
 """
 
@@ -14,7 +14,7 @@ from uuid import UUID
 from domain import slugs
 from domain.invites import InviteRequest, InviteState, SlugConflict, assign_slugs, state_at
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, invites
 from models.affiliates import affiliates, bulk_actions
 from models.invites import InviteWithProgram
@@ -27,16 +27,16 @@ from pipelines.programs import home_rate
 
 @dataclass(frozen=True, slots=True)
 class InviteBatch:
-    """What was sent, and which pending invites of the same people it took the place of."""
+    """The invites that were sent, and the pending invites of the same people that they replace."""
 
-    sent: list[SentInvite]
+    invites: list[SentInvite]
     replaced: list[InviteWithProgram]
     skipped: int = 0
     conflicts: list[SlugConflict] = field(default_factory=list)
 
 
 def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
-    """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
+    """Invite one person. `body` is `schemas.invite.InviteBody` loaded.
 
     Raises Refused: 400 validation_failed for the program, slug_reserved and what `terms.check_rate` raises; 409
      program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
@@ -53,15 +53,15 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, 
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     replaced = _close_invites(pending, now)
     if slug and invites.find_taken_slugs(organization_id=organization_id, requested=[(slug, email)], now=now):
-        raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
-    sent = dispatch.create_and_send(program=program, bodies=[invitation], inviter=inviter, now=now)
-    return InviteBatch(sent=sent, replaced=replaced)
+        raise Refused(409, "slug_already_taken", "This slug is taken.", field="slug")
+    sent_invites = dispatch.create_and_send(program=program, bodies=[invitation], inviter=inviter, now=now)
+    return InviteBatch(invites=sent_invites, replaced=replaced)
 
 
 def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
-    """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
+    """Invite many. `body` is `schemas.invite.BulkInviteBody` loaded.
 
-    People who are in the batch twice or in the program already are skipped; a slug that cannot be had is a conflict.
+    Repeated emails and affiliates of the program are skipped; a slug that is not available is a conflict.
     Raises Refused: 400 validation_failed for the program; 409 program_inactive, pending_invites_limit_reached for the
     whole batch.
     """
@@ -81,7 +81,7 @@ def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Invi
     shared = {name: body[name] for name in ("program_id", "personal_note_html", "auto_approve")}
     rows = [{**shared, **person, "slug": granted[person["email"]]} for person in people]
     return InviteBatch(
-        sent=dispatch.create_and_send(program=program, bodies=rows, inviter=inviter, now=now),
+        invites=dispatch.create_and_send(program=program, bodies=rows, inviter=inviter, now=now),
         replaced=replaced,
         skipped=len(body["recipients"]) - len(people),
         conflicts=conflicts,
@@ -89,10 +89,10 @@ def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Invi
 
 
 def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteBatch:
-    """Send an invite again with a new link that works as long as the first one did; the old link is dead.
+    """Send an invite again with a new link, valid as long as the first one was; the old link becomes invalid.
 
     Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
-    expired one whose rate the program cannot have any more what `terms.check_rate` raises.
+    expired one whose rate the program no longer allows what `terms.check_rate` raises.
     """
     advisory_locks.stage_invites_lock(organization_id)
     invite = _lock_unanswered(organization_id, invite_id, now)
@@ -105,11 +105,11 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteBa
     replaced = _close_invites([other for other in pending if other.id != invite.id], now)
     if _state(invite, now) == InviteState.Expired:
         dispatch.check_limit(organization_id=organization_id, adding=1, now=now)
-    return InviteBatch(sent=dispatch.renew_and_send(program=program, invite=invite, now=now), replaced=replaced)
+    return InviteBatch(invites=dispatch.renew_and_send(program=program, invite=invite, now=now), replaced=replaced)
 
 
 def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteWithProgram:
-    """Take an invite back; its link is dead. Returns it as it was before, locked.
+    """Revoke an invite; its link becomes invalid. Return the invite before the change, locked.
 
     Raises Refused: 404 not_found; 409 invite_not_pending.
     """
@@ -119,22 +119,22 @@ def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteWi
 
 
 def any_org_expire(*, now: datetime) -> None:
-    """Mark what was not accepted in time. Idempotent; all that reads an invite knows it before."""
+    """Mark expired invites. Idempotent; readers compute the state by time and do not wait for this."""
     invites.any_org_stage_expiry(now=now)
 
 
 def _find_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     if programs.find(organization_id=organization_id, program_id=program_id) is None:
-        message = "programId names no program of this organization."
+        message = "There is no program with this id in the organization."
         raise Refused(400, "validation_failed", message, field="programId")
     return find_open_program(organization_id, program_id)
 
 
 def find_open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
-    """Return a program that takes affiliates, or refuse with 409 program_inactive."""
+    """Return a program that accepts affiliates. Raises Refused 409 program_inactive."""
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
-        raise Refused(409, "program_inactive", "The program is not active: nobody can join it now.")
+        raise Refused(409, "program_inactive", "The program is not active, so no one can join it now.")
     return program
 
 
@@ -153,13 +153,13 @@ def _check_stored_rate(program: programs.Program, invite: InviteWithProgram) -> 
 
 
 def _lock_pending(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[InviteWithProgram]:
-    # One that is just being accepted is waited for here, and its affiliate is then seen.
+    # Waits for an invite that is just being accepted, and then sees its affiliate.
     advisory_locks.stage_invites_lock(program.organization_id)
     return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
 
 
 def _close_invites(pending: Sequence[InviteWithProgram], now: datetime) -> list[InviteWithProgram]:
-    """Stage the end of locked invites that others replace; returns those that were still good, as they were."""
+    """Stage the end of locked invites that are replaced; return those that were still pending, as they were."""
     if pending:
         invites.stage_close(
             organization_id=pending[0].organization_id, invite_ids=[invite.id for invite in pending], now=now

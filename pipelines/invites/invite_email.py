@@ -1,6 +1,6 @@
-"""What an invited person reads: the mail with their link, and the brand's note with its merge tags filled in.
+"""The email to an invited person: their link, and the brand's note with its merge tags filled in.
 
-Names are the brand's to choose, so they are data here: one line in a subject, escaped in HTML.
+Brands choose the names freely, so they are untrusted: one line in a subject, escaped in HTML.
 Source: core spec, "Affiliate invites", invite rules.
 """
 
@@ -24,7 +24,7 @@ _MAX_LINE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class InviteContext:
-    """An invite with the brand and the program that it is about."""
+    """An invite with its brand and program."""
 
     organization: Organization
     program: Program
@@ -42,7 +42,7 @@ class InviteContext:
 
     @property
     def commission(self) -> str:
-        """What the invited person would earn, in words; a rate of their own wins."""
+        """What the invited person would earn, in words: their own rate, else the program's."""
         own, value = self.invite.custom_commission_type, self.invite.custom_commission_value
         currency = self.invite.custom_commission_currency
         if own is None or value is None:
@@ -76,7 +76,7 @@ class InviteContext:
 
 
 def send(context: InviteContext, *, accept_url: str, now: datetime) -> None:
-    """Stage the mail that carries the link."""
+    """Stage the email with the link."""
     mail.send(
         organization_id=context.invite.organization_id,
         to=context.invite.email,

@@ -1,7 +1,7 @@
-"""Leads: people who said who they are before they paid.
+"""Leads: people who signed up before they paid.
 
-A lead earns nothing by itself. It is listed as a conversion of no amount, and a later sale to the same person is
-credited to whom the lead was.
+A lead earns nothing by itself. It is listed as a conversion without an amount, and a later sale to the same person is
+credited to the lead's affiliate.
 Source: tracking spec, "Lead body", "Lead", section 8 "Lead attribution order"; core spec, "Conversion" (lead rows).
 """
 
@@ -27,7 +27,7 @@ _BATCH = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLead:
-    """Somebody who signed up. `email` is a valid address as sent, `sub_id` is normalized, `occurred_at` aware.
+    """A person who signed up. `email` is a valid address as sent, `sub_id` is normalized, `occurred_at` aware.
 
     The coupon is one that made the start free.
     """
@@ -45,7 +45,7 @@ class NewLead:
 
 @dataclass(frozen=True, slots=True)
 class LeadReceipt:
-    """A lead's id, which is its conversion's too; None when the person or the event was known already."""
+    """A lead's id, which is also its conversion's; None if the person or the event was already known."""
 
     lead_id: UUID | None
 
@@ -56,7 +56,7 @@ class LeadReceipt:
 
 
 def find_referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
-    """Return an affiliate as one whom `record` credits, on the terms of the moment; None for one who is not there."""
+    """Return the affiliate that `record` credits, with the current terms; None if there is no such affiliate."""
     return rows.find_referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
 
 
@@ -71,10 +71,10 @@ def record(
 ) -> LeadReceipt:
     """Record a lead once, with its conversion, ledger entry and event, in the caller's transaction.
 
-    Whether the affiliate may be credited is the caller's to decide. `reward` is what the lead earns (None: nothing);
-    `status` is Pending, or Invalidated for a lead in quarantine. Known is, with an
-    external event id, who has the same one, else the same person at the same affiliate by the same method. A lead that
-    expired is forgotten, an invalidated lead is not.
+    The caller decides whether the affiliate may be credited. `reward` is what the lead earns (None: nothing); `status`
+    is Pending, or Invalidated for a lead in quarantine. A lead is a duplicate if its external event id exists; without
+    an id, if the person is a lead of the same affiliate by the same method. Expired leads do not count, invalidated
+    ones do.
     Budget: 2 round trips (insert; writes and commit).
     """
     lead = _lead(organization_id, referral, signup, status)
@@ -90,7 +90,7 @@ def record(
 
 
 def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Stage that a sale has come of a lead: Open becomes Converted, every other state stays.
+    """Stage the conversion of a lead by a sale: Open becomes Converted, every other state stays.
 
     `conversion_id` may be inserted later in the same transaction. Idempotent.
     """
@@ -98,7 +98,7 @@ def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, 
 
 
 def apply_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: datetime) -> None:
-    """Let a lead follow its own conversion: out when that is invalidated, back where it was when it is validated."""
+    """Apply a review of a lead's conversion to the lead: invalidate it, or restore its state."""
     if not is_valid:
         rows.stage_invalidate(organization_id=organization_id, lead_id=lead_id)
         return
@@ -109,9 +109,9 @@ def apply_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: d
 
 
 def any_org_expire(*, now: datetime) -> None:
-    """Expire the next Open leads that no sale came of in time, and stage the job for the rest. Idempotent.
+    """Expire the next Open leads without a sale in time, and stage the job for the rest. Idempotent.
 
-    Counts of networks that are over are dropped with them.
+    Expired counts of networks are deleted with them.
     """
     counts = (rows.any_org_expire(now=now, limit=_BATCH), networks.any_org_drop(now=now, limit=_BATCH))
     if _BATCH in counts:

@@ -1,7 +1,7 @@
-"""A lead that a page of the brand sends. Its sender learns nothing from the answer.
+"""Leads that a page of the brand sends. The sender learns nothing from the answer.
 
-The request is only written down; everything that depends on who is known happens in two jobs. The first finds the
-tenant, the second works inside it. What was sent says who somebody is, so the jobs carry it sealed.
+The request only stages a job; everything that depends on known people happens in two jobs. The first finds the tenant,
+the second works inside it. The request contains personal data, so the jobs carry it sealed.
 Source: tracking spec, "Browser lead capture".
 """
 
@@ -28,10 +28,10 @@ _BELONGS_TO = "lead.capture"
 
 
 def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: datetime) -> None:
-    """Stage the job for what a page sent; `lead` is `schemas.leads.lead.BrowserLeadBody` loaded.
+    """Stage the job for a page's lead; `lead` is `schemas.leads.lead.BrowserLeadBody` loaded.
 
-    `visitor` and `network` are keyed hashes (hex) of the sender's address, as clicks have them. Every link has its
-    turn, so that a flooded link keeps nobody else waiting.
+    `visitor` and `network` are keyed hashes (hex) of the sender's address, as for clicks. Every link has its own fair
+    key, so that a flooded link does not delay others.
     Budget: 1 round trip.
     """
     work.enqueue(
@@ -44,7 +44,7 @@ def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: d
 
 
 def any_org_forward(*, sealed: str, at: str) -> None:
-    """Find whose lead this is and stage the job that records it; a slug that cannot earn now ends here."""
+    """Find the lead's link and stage the job that records it; drop a lead whose slug cannot earn now."""
     lead = _unseal(sealed)
     link = _find_link(lead)
     if link is None or not link.can_earn:
@@ -61,7 +61,7 @@ def any_org_forward(*, sealed: str, at: str) -> None:
 
 
 def any_org_owner(sealed: str) -> UUID | None:
-    """Return whose lead this is; None where its slug cannot earn now, or it cannot be read."""
+    """Return the organization of a lead; None if its slug cannot earn now, or the lead is unreadable."""
     try:
         lead = _unseal(sealed)
     except (work.NotReadable, ValueError):
@@ -71,8 +71,8 @@ def any_org_owner(sealed: str) -> UUID | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturedLead:
-    """A sealed lead of a page, sent `at` a time, and whom it names. A click counts for them for `window_days`."""
+class PageLead:
+    """A sealed lead of a page, sent at time `at`, and its affiliate. A click counts for `window_days`."""
 
     program_id: UUID
     affiliate_id: UUID
@@ -81,14 +81,14 @@ class CapturedLead:
     window_days: int
 
 
-def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> None:
-    """Record a lead that a page sent, unless it is known or its affiliate cannot be credited by now.
+def record(page_lead: PageLead, *, organization_id: UUID, now: datetime) -> None:
+    """Record a lead that a page sent, unless it is known or its affiliate can no longer be credited.
 
-    One that the fraud rules hold is recorded as Invalidated, with its fraud event.
+    A lead that the fraud rules hold is recorded as Invalidated, with its fraud event.
     """
-    lead = _unseal(captured.sealed)
+    lead = _unseal(page_lead.sealed)
     referral = lifecycle.find_referral(
-        organization_id=organization_id, program_id=captured.program_id, affiliate_id=captured.affiliate_id
+        organization_id=organization_id, program_id=page_lead.program_id, affiliate_id=page_lead.affiliate_id
     )
     is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
     if referral is None or not is_approved or not referral.is_program_open:
@@ -96,11 +96,11 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
     signup = NewLead(
         email=lead["email"],
         name=lead["name"],
-        occurred_at=captured.at,
+        occurred_at=page_lead.at,
         is_test=referral.is_test_affiliate,
         sub_id=lead["sub_id"],
     )
-    visit = PageVisit(lead["visitor"], lead["network"], captured.window_days)
+    visit = PageVisit(lead["visitor"], lead["network"], page_lead.window_days)
     result = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
     if result is None:
         return
@@ -114,7 +114,7 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
             organization_id=organization_id,
             referral=referral,
             visit=visit,
-            at=captured.at,
+            at=page_lead.at,
         )
 
 

@@ -1,8 +1,8 @@
-"""A lead that its campaign pays for: a verified person who filled in the form of a referral.
+"""Leads that a campaign pays for: a verified person filled in the form of a referral.
 
-Prepare (a transaction) reads who is credited and what stands in the way; judge (none) asks name servers and the
-operator's scorer; record (a transaction) decides under the budget's lock and writes. Nothing tells a person who was
-known, over the cap or in quarantine from one who is a lead now.
+Prepare (a transaction) reads the affiliate and the obstacles; judge (no transaction) calls name servers and the
+operator's scorer; record (a transaction) decides under the budget's lock and writes. The answer is the same for a
+person who was known, over the cap or in quarantine and for a new lead.
 Source: core spec, "Click and lead fraud review" (paid lead) and "Conversion" (lead rows).
 """
 
@@ -19,7 +19,7 @@ from domain.fraud import ClickFacts, LeadFacts, Verdict
 from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.leads import LeadMethod
 from domain.programs.rewards import Reward
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus, ConversionStatus
 from models.clicks.public_links import Link
 from models.fraud import fraud_settings
@@ -31,13 +31,13 @@ from pipelines.leads import lifecycle
 from pipelines.leads.lifecycle import NewLead
 from pipelines.programs import rewards
 
-#: What ends a lead with any fraud score, in this order.
+#: What stops a lead regardless of its fraud score, checked in this order.
 Obstacle = Literal["self_lead", "known", "daily_cap", "budget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """The request that brings a lead. `visitor` is the keyed hash (hex) that its clicks have."""
+class FormVisit:
+    """The request that sends a lead. `visitor` is the keyed hash (hex) that its clicks have."""
 
     ip: str
     agent: str
@@ -47,7 +47,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadCase:
-    """A lead that is looked at. `click` is the verdict on the visitor's last click, or on the visit itself."""
+    """A lead to be judged. `click` is the verdict on the visitor's last click, or on the visit itself."""
 
     organization_id: UUID
     referral: LeadReferral
@@ -61,18 +61,18 @@ class LeadCase:
 
 
 def not_open_refusal() -> Refused:
-    """Return the refusal for a slug that leads nowhere, to nobody who can earn, or to a brand without the preview."""
+    """Return the refusal for a slug that is unknown, cannot earn, or belongs to a brand without paid leads."""
     return Refused(404, "not_found", "There is no such form.")
 
 
 def check_open(link: Link) -> None:
-    """Refuse a link that takes no paid leads now with 404 not_found."""
+    """Raise Refused 404 not_found for a link that accepts no paid leads now."""
     if not link.can_earn or not fraud_settings.read(link.organization_id).lead_preview:
         raise not_open_refusal()
 
 
-def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime) -> LeadCase:
-    """Return a lead with all that it is judged by; `lead` is `schemas.leads.paid_lead.PaidLeadBody` loaded.
+def prepare(*, link: Link, lead: Mapping[str, Any], visit: FormVisit, now: datetime) -> LeadCase:
+    """Return a lead with everything it is judged by; `lead` is `schemas.leads.paid_lead.PaidLeadBody` loaded.
 
     Raises Refused 404 not_found for a link whose affiliate or program cannot earn now.
     """
@@ -84,7 +84,7 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
         visitor_hash=bytes.fromhex(visit.visitor),
         since=now - timedelta(days=link.cookie_window_days),
     )
-    facts = _facts(organization_id, referral, lead["email"], now)
+    facts = _read_facts(organization_id, referral, lead["email"], now)
     return LeadCase(
         organization_id=organization_id,
         referral=referral,
@@ -99,10 +99,11 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
 
 
 def judge(case: LeadCase) -> Verdict | None:
-    """Return what speaks against a lead; None where the budget is spent. Make no such call inside a transaction.
+    """Return the fraud verdict on a lead; None if the budget is spent. Never call this inside a transaction.
 
-    Who is known or over the cap is judged as well, so that neither the time nor a silent scorer tells who is.
-    Raises Refused 503 fraud_scoring_unavailable when the operator's scorer gives no usable answer.
+    People who are known or over the cap are judged, too, so that neither the response time nor an unreachable scorer
+    reveals them.
+    Raises Refused 503 fraud_scoring_unavailable if the operator's scorer gives no usable answer.
     """
     if case.obstacle == "budget":
         return None
@@ -119,20 +120,20 @@ def judge(case: LeadCase) -> Verdict | None:
     try:
         return fraud.add_verdicts(fraud.score(facts), scorer.judge(facts))
     except scorer.ScorerAway as error:
-        message = "The lead could not be checked, and nothing was recorded. Send it again."
+        message = "The lead could not be checked and was not recorded. Send it again."
         raise Refused(503, "fraud_scoring_unavailable", message) from error
 
 
 def record(*, case: LeadCase, verdict: Verdict | None, now: datetime) -> None:
-    """Record a judged lead with its conversion and its fraud event, or nothing where it ends before.
+    """Record a judged lead with its conversion and its fraud event, unless an obstacle stops it.
 
-    A known person leaves no trace, a lead of the affiliate's own or over the cap a fraud event alone. With a high score
-    the lead is written as Invalidated; it takes nothing of the budget until it is validated.
-    Raises Refused 409 campaign_budget_reached, 404 not_found when the affiliate cannot earn any more.
+    For a known person nothing is written; for the affiliate's own lead or one over the cap only a fraud event. A lead
+    with a high score is written as Invalidated; it uses no budget until it is validated.
+    Raises Refused 409 campaign_budget_reached, 404 not_found if the affiliate can no longer earn.
     """
     purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
     _find_creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
-    current = _facts(case.organization_id, case.referral, case.email, now)
+    current = _read_facts(case.organization_id, case.referral, case.email, now)
     obstacle = _find_obstacle(case.organization_id, case.referral, current, purse)
     if verdict is None or obstacle == "budget":
         raise Refused(409, "campaign_budget_reached", "The campaign takes no more leads: its budget is spent.")
@@ -158,7 +159,7 @@ class _Facts:
     reward: Reward | None
 
 
-def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
+def _read_facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
     inbox = emails.normalize(email)
     count = paid_leads.count(
         organization_id=organization_id,
@@ -191,7 +192,7 @@ def _find_obstacle(
     if DAILY_CAP.holds(facts.lead):
         return "daily_cap"
     if facts.reward is None or referral.is_test_affiliate:
-        return None  # a rehearsal spends nothing
+        return None  # test leads use no budget
     current_purse = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
     return None if current_purse.reserve(facts.reward.fee, 1) else "budget"
 
@@ -200,7 +201,7 @@ def _verdict_from_click(click: paid_leads.LastClick | None) -> Verdict | None:
     return Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
 
 
-def _score_visit(visit: Visit) -> Verdict:
+def _score_visit(visit: FormVisit) -> Verdict:
     return fraud.score(
         ClickFacts(
             agent=visit.agent,
@@ -217,7 +218,7 @@ def _worse_verdict(click: Verdict | None, visit: Verdict) -> Verdict:
 
 
 def _reject(case: LeadCase, facts: LeadFacts, now: datetime) -> None:
-    """Stage one fraud event for a person and a day, however often they try."""
+    """Stage one fraud event per person and day, however often they try."""
     verdict = fraud.score(facts)
     subject = f"{case.referral.affiliate_id} {emails.normalize(case.email)} {now.date()}"
     _record_event(case, uuid5(case.referral.program_id, subject), verdict, "blocked", now)

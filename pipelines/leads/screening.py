@@ -1,4 +1,4 @@
-"""Screens leads that a page sends: what counts against one, and the fraud event of those that are held.
+"""Screens leads that a page sends: the fraud verdict, and the fraud event of those that are held.
 
 Source: core spec, "Click and lead fraud review"; tracking spec, "Browser lead capture".
 """
@@ -20,9 +20,9 @@ from pipelines.leads.lifecycle import NewLead
 
 @dataclass(frozen=True, slots=True)
 class PageVisit:
-    """Where a page's lead was sent from: keyed hashes (hex) as clicks have them.
+    """The sender of a page's lead: keyed hashes (hex), as for clicks.
 
-    `window_days` is for how long a click counts.
+    `window_days` is how long a click counts.
     """
 
     visitor: str
@@ -32,19 +32,19 @@ class PageVisit:
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """What speaks against a lead, and what becomes of it."""
+    """The verdict on a lead, and the decision."""
 
     verdict: Verdict
     decision: str
 
     @property
     def status(self) -> ConversionStatus:
-        """The status of the lead's conversion: a held one is out until the brand validates it."""
+        """The status of the lead's conversion: a held one is Invalidated until the brand validates it."""
         return ConversionStatus.Pending if self.decision == "pass" else ConversionStatus.Invalidated
 
 
 def screen(*, organization_id: UUID, referral: LeadReferral, signup: NewLead, visit: PageVisit) -> Screening | None:
-    """Return what speaks against a lead, which counts for its network; None if the person is known already.
+    """Return the verdict on a lead, and count the lead for its network; None if the person is already known.
 
     Budget: 3 round trips (count; click; settings), 1 for a known person.
     """
@@ -79,7 +79,7 @@ def stage_event(
     visit: PageVisit,
     at: datetime,
 ) -> None:
-    """Stage the fraud event of a lead that is held or blocked; those of one burst are one event that counts them."""
+    """Stage the fraud event of a lead that is held or blocked; leads of one burst share one event that counts them."""
     if screening.decision == "pass":
         return
     lead = HeldLead(

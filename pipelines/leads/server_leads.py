@@ -1,4 +1,4 @@
-"""A lead that a brand's own server sends.
+"""Leads that a brand's own server sends.
 
 Source: tracking spec, "Lead body", "Lead" and section 7 "Errors".
 """
@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.leads import rows
 from models.leads.rows import LeadReferral
 from pipelines.leads import lifecycle
@@ -19,8 +19,8 @@ from pipelines.leads.lifecycle import LeadReceipt, NewLead
 def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now: datetime) -> LeadReceipt:
     """Record a validated lead once; `lead` is `schemas.leads.lead.LeadBody` loaded.
 
-    One whose event is known is recognised before anything about its affiliate is asked, so that a retry never turns
-    into an error. A refused lead leaves nothing: it carries no money that somebody could miss.
+    A duplicate is recognised before its affiliate is checked, so that a retry never turns into an error. Nothing is
+    written for a refused lead: unlike a sale it carries no money.
     Raises Refused: affiliate_not_found, no_active_program, affiliate_not_active.
     Budget: 3 round trips (look up; insert; writes and commit).
     """
@@ -46,7 +46,7 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
 
 def _check_creditable(referral: LeadReferral | None) -> LeadReferral:
     if referral is None:
-        message = "affiliateSlug matches no tracking link of this organization, or none in the campaign of programId."
+        message = "There is no tracking link with this affiliateSlug in the organization, or in the campaign programId."
         raise Refused(400, "affiliate_not_found", message, field="affiliateSlug")
     if not referral.is_program_open:
         raise Refused(400, "no_active_program", "The affiliate's campaign is inactive, archived or suspended.")

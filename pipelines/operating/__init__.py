@@ -1,9 +1,9 @@
-"""What operators look at and decide, of the installation and of every organization.
+"""What operators view and decide, for the installation and for every organization.
 
-attention    how much of everything waits for an operator
-queue_desk   queues and dead letters
-discarding   what a discard of dead letters leaves undone, and the discard
-payout_desk  runs to review, payouts whose rail never says
-restored     payouts on their way again after a restore
-deal_desk    disputes about milestones of deals
+attention        counts of everything that waits for an operator
+job_queues       queues and dead letters
+discards         discarding of dead letters, and the losses that it leaves
+payout_reviews   runs to review, payouts without a final answer
+restore_release  payouts released after a restore
+deal_disputes    disputes about milestones of deals
 """

@@ -1,4 +1,4 @@
-"""What waits for an operator: how much of everything that nobody else puts right."""
+"""Counts of everything that only an operator can resolve."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -8,7 +8,7 @@ from pipelines import fx_intake, schedule
 
 
 def any_org_count(*, now: datetime) -> dict[str, int]:
-    """Return how much of each thing waits, by its name. Budget: 3 statements."""
+    """Return how many items of each kind wait for an operator. Budget: 3 statements."""
     return {
         **asdict(attention.any_org_count_waiting()),
         "late_ticks": sum(line.is_late for line in schedule.list_lines()),

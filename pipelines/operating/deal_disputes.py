@@ -1,10 +1,10 @@
-"""What operators see of a deal of any organization, and decide about disputes of it."""
+"""An operator's view of any organization's deal, and decisions about its disputes."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.deals import admin_queries, deals, milestones, requests
 from models.deals.admin_queries import AdminRelease, DealParties
 from models.deals.deals import Deal
@@ -15,7 +15,7 @@ from pipelines.deals import dispute, money, submission
 
 @dataclass(frozen=True, slots=True)
 class DealDetails:
-    """A deal with both of its sides, its milestones, the payouts of them, and what its source was asked."""
+    """A deal with its brand and affiliate, its milestones, their payouts, and its funding requests."""
 
     deal: Deal
     sides: DealParties
@@ -29,7 +29,7 @@ def any_org_find(deal_id: UUID) -> DealDetails:
     sides = _find_sides(deal_id)
     key = {"organization_id": sides.organization_id, "deal_id": deal_id}
     deal = deals.find(**key)
-    assert deal is not None  # deals stay
+    assert deal is not None  # deals are never deleted
     return DealDetails(
         deal,
         sides,
@@ -40,7 +40,7 @@ def any_org_find(deal_id: UUID) -> DealDetails:
 
 
 def any_org_settle(*, deal_id: UUID, seq: int, to_affiliate_cents: int, now: datetime) -> tuple[Deal, Milestone]:
-    """Decide a dispute as `dispute.settle` does; return the deal as it was and the milestone as it is now.
+    """Decide a dispute as `dispute.settle` does; return the deal before it and the milestone after it.
 
     Raises Refused: 404 not_found, 409 invalid_status_transition, 400 amount_out_of_range.
     """
@@ -49,7 +49,7 @@ def any_org_settle(*, deal_id: UUID, seq: int, to_affiliate_cents: int, now: dat
 
 
 def any_org_retry_refund(*, deal_id: UUID, seq: int) -> Deal:
-    """Ask once more for what of a settled milestone goes back, as `dispute.ask_back_again` does; return its deal.
+    """Request the refund of a settled milestone again, as `dispute.retry_refund` does; return its deal.
 
     Raises Refused: 404 not_found, 409 invalid_status_transition.
     """
@@ -59,7 +59,7 @@ def any_org_retry_refund(*, deal_id: UUID, seq: int) -> Deal:
 
 
 def audit_data(deal: Deal, settled: Milestone) -> dict[str, object]:
-    """Return what the audit log keeps of a dispute that was settled."""
+    """Return the audit log's data of a settled dispute."""
     assert settled.to_affiliate_cents is not None
     return {
         "dealId": str(deal.id),

@@ -1,11 +1,11 @@
-"""Dead letters are discarded: what they leave undone is counted first, recorded, and shown where its owner looks."""
+"""Discarding of dead letters: the losses are counted first, recorded, and visible to the organizations concerned."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.gateways import discarded_events
 from models.jobs import admin_queries, discarded_jobs, losses
 from models.jobs.admin_queries import DeadFilters, JobRow
@@ -18,7 +18,7 @@ from pipelines.operating import job_queues
 
 @dataclass(frozen=True, slots=True)
 class DiscardedSum:
-    """How much of a currency jobs of one kind are about, in minor units."""
+    """An amount that jobs of one kind are about, in minor units of a currency."""
 
     currency: str
     amount_cents: int
@@ -26,7 +26,7 @@ class DiscardedSum:
 
 @dataclass(frozen=True, slots=True)
 class DiscardedKind:
-    """How many jobs of one kind a discard takes, what stays undone, and how much they are about per currency."""
+    """How many jobs of one kind a discard deletes, what stays undone, the remedy, and the amounts per currency."""
 
     name: str
     count: int
@@ -36,7 +36,7 @@ class DiscardedKind:
 
 
 def any_org_summarize(filters: DeadFilters) -> list[DiscardedKind]:
-    """Return what a discard of the dead letters of a filter leaves undone, kind by kind. Budget: 1 round trip."""
+    """Return what a discard of the filter's dead letters leaves undone, kind by kind. Budget: 1 round trip."""
     return _group_by_kind(admin_queries.any_org_sum_dead(filters))
 
 
@@ -51,7 +51,7 @@ def summarize(dead: Sequence[JobRow]) -> list[DiscardedKind]:
 
 
 def any_org_lock_dead(job_id: int) -> JobRow:
-    """Lock a dead letter and return it with what it leaves. Raises Refused 404 not_found."""
+    """Lock a dead letter and return it with its loss. Raises Refused 404 not_found."""
     job = next((job for job in admin_queries.any_org_lock([job_id]) if job.failed_at is not None), None)
     if job is None:
         raise job_queues.not_dead_refusal(job_id)
@@ -59,16 +59,16 @@ def any_org_lock_dead(job_id: int) -> JobRow:
 
 
 def any_org_discard_one(job_id: int) -> JobRow:
-    """Delete a dead letter for good and return it as it was. Raises Refused 404 not_found."""
+    """Delete a dead letter permanently and return it. Raises Refused 404 not_found."""
     job = any_org_lock_dead(job_id)
     any_org_discard([job])
     return job
 
 
 def any_org_discard_all(filters: DeadFilters, *, confirmed: int) -> Sequence[JobRow]:
-    """Delete all dead letters of a filter for good and return them as they were.
+    """Delete all dead letters of a filter permanently and return them.
 
-    Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
+    Raises Refused 409 count_mismatch, with the actual `count`, if it differs from the confirmed number.
     """
     dead = admin_queries.any_org_lock_dead(filters)
     job_queues.check_count(len(dead), confirmed, verb="discarded")
@@ -77,10 +77,10 @@ def any_org_discard_all(filters: DeadFilters, *, confirmed: int) -> Sequence[Job
 
 
 def any_org_discard(dead: Sequence[JobRow]) -> None:
-    """Delete dead letters that are locked. Their deliveries and gateway events are Failed from now on.
+    """Delete locked dead letters. Their deliveries and gateway events become Failed.
 
-    A delivery can be redelivered then, and an event replayed; the owners of both see why. A loss of money is listed
-    until it is made up for or accepted.
+    Then a delivery can be redelivered, and an event replayed; their organizations see the reason. A loss of money is
+    listed until it is compensated or accepted.
     """
     owners = {job.id: owner for job in dead if (owner := _any_org_find_owner(job)) is not None}
     discarded_jobs.any_org_discard([job.id for job in dead], owners=owners)
@@ -113,15 +113,15 @@ def any_org_accept_losses(job_ids: Sequence[int], *, why: str, is_dry: bool = Fa
     if accepted == ids and not is_dry:
         accepted = discarded_jobs.any_org_accept_losses(ids, why=why)
     if missing := ", ".join(str(job_id) for job_id in ids if job_id not in accepted):
-        message = f"Job {missing} has no open loss: it was made up for or accepted. Next: flask jobs losses"
+        message = f"Job {missing} has no open loss: it was compensated or accepted. Next: flask jobs losses"
         raise Refused(404, "not_found", message)
     return open_losses
 
 
 def audit_data(job: JobRow) -> dict[str, object]:
-    """Return what the audit log keeps of a discarded dead letter.
+    """Return the audit log's data of a discarded dead letter.
 
-    Not its error: a traceback may quote a customer's row, and the log is permanent.
+    Without its error: a traceback may quote a customer's row, and the log is permanent.
     """
     return {
         "id": job.id,
@@ -135,7 +135,7 @@ def audit_data(job: JobRow) -> dict[str, object]:
 
 
 def loss_json(leaves: UnfinishedWork | None) -> dict[str, object] | None:
-    """Return what a job leaves undone under the keys of the wire; None for nothing."""
+    """Return a job's loss with the keys of the API; None without a loss."""
     if leaves is None:
         return None
     return {

@@ -1,21 +1,21 @@
-"""Queues and dead letters, as operators see and move them."""
+"""Operators' view of queues and dead letters, and the replay of dead letters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import admin_queries, processes
 from models.jobs.admin_queries import DeadFilters, JobRow
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """A queue: the live worker threads that take its jobs, how many jobs are in which state, how old the oldest due
-    one is in seconds, how many were done within the last minute, and since when it is paused, and why.
+    """A queue: its live worker threads, how many jobs are in which state, the age of the oldest due job in seconds, how
+    many were done within the last minute, and since when and why it is paused.
 
-    `held_up` is how many of its jobs wait for a server outside or a setting; `waits_for` says why the next of them
+    `held_up` is how many of its jobs wait for an outside server or a setting; `waits_for` is why the next of them
     waits, and `waits_until` until when.
     """
 
@@ -35,7 +35,7 @@ class QueueStatus:
 
 
 def any_org_list() -> list[QueueStatus]:
-    """Return every queue by name, with those that no release of ours knows and that hold something.
+    """Return every queue by name, including unknown ones that have jobs.
 
     Budget: 4 statements.
     """
@@ -72,7 +72,7 @@ def any_org_list() -> list[QueueStatus]:
 
 
 def check_queue(queue: str) -> str:
-    """Return the name of a queue that there is, or refuse with 404 not_found."""
+    """Return the name of an existing queue. Raises Refused 404 not_found."""
     if queue not in jobs.QUEUES:
         raise Refused(404, "not_found", "There is no such queue.")
     return queue
@@ -87,13 +87,13 @@ def any_org_find_dead(job_id: int) -> JobRow:
 
 
 def any_org_moves_money(job_id: int) -> bool:
-    """Say whether a job asks somebody to move money, or decides that it is moved; of one that is gone, no."""
+    """Return whether a job moves money or decides about it; False for a job that no longer exists."""
     job = admin_queries.any_org_find(job_id)
     return job is not None and job.queue == jobs.PAYOUT_TRANSFER.queue
 
 
 def any_org_replay_one(job_id: int) -> JobRow:
-    """Make a dead letter wait again and return it as it was. Raises Refused 404 not_found."""
+    """Queue a dead letter again and return it as it was. Raises Refused 404 not_found."""
     job = any_org_find_dead(job_id)
     if not admin_queries.any_org_replay([job_id]):
         raise not_dead_refusal(job_id)
@@ -101,9 +101,9 @@ def any_org_replay_one(job_id: int) -> JobRow:
 
 
 def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]:
-    """Make all dead letters of a filter wait again and return their ids.
+    """Queue all dead letters of a filter again and return their ids.
 
-    Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
+    Raises Refused 409 count_mismatch, with the actual `count`, if it differs from the confirmed number.
     """
     job_ids = admin_queries.any_org_lock_dead_ids(filters)
     check_count(len(job_ids), confirmed, verb="replayed")
@@ -111,12 +111,12 @@ def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]
 
 
 def check_count(count: int, confirmed: int, *, verb: str) -> None:
-    """Raise Refused 409 count_mismatch, with the `count` that there is, unless it was confirmed."""
+    """Raise Refused 409 count_mismatch, with the actual `count`, if it differs from the confirmed number."""
     if count != confirmed:
         message = f"There are {count} dead letters now, not {confirmed}. Nothing was {verb}: look, then confirm."
         raise Refused(409, "count_mismatch", message, count=count)
 
 
 def not_dead_refusal(job_id: int) -> Refused:
-    """Return the refusal of a job that is not among the dead letters."""
-    return Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")
+    """Return the refusal for a job that is not a dead letter."""
+    return Refused(404, "not_found", f"{job_id} is not a dead letter. Next: flask jobs dead")

@@ -1,11 +1,11 @@
-"""What operators decide about payouts of any organization: a run that waits for a review, a rail that never says."""
+"""Operators' decisions about payouts of any organization: runs to review, payouts whose rail gives no final answer."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from domain.payouts.states import ReviewStatus
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.payouts import admin_queries, attempts, payouts
 from models.payouts.admin_queries import AdminAttempt
 from models.payouts.payouts import Payout
@@ -14,7 +14,7 @@ from pipelines.payouts import decisions
 
 @dataclass(frozen=True, slots=True)
 class ReviewedRun:
-    """A run that was decided about: whose it is, how, and how many of its payouts that concerned."""
+    """A reviewed run: its organization, the decision, and how many of its payouts it concerned."""
 
     organization_id: UUID
     run_id: UUID
@@ -24,7 +24,7 @@ class ReviewedRun:
 
 @dataclass(frozen=True, slots=True)
 class SettledPayout:
-    """A payout that was settled: whose it is, what it is now, and the key that its rail was asked under."""
+    """A settled payout: its organization, its status, and the key of its attempt at the rail."""
 
     organization_id: UUID
     payout_id: UUID
@@ -33,7 +33,7 @@ class SettledPayout:
 
 
 def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> ReviewedRun:
-    """Let the payouts of a run go, or fail them. Raises Refused: 404 not_found, 409 invalid_status_transition."""
+    """Approve the payouts of a run, or fail them. Raises Refused: 404 not_found, 409 invalid_status_transition."""
     organization_id = admin_queries.any_org_find_organization_of_run(run_id)
     if organization_id is None:
         raise not_found("run", run_id)
@@ -43,7 +43,7 @@ def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> Reviewe
 
 
 def any_org_find(payout_id: UUID) -> tuple[Payout, list[AdminAttempt]]:
-    """Return a payout with every attempt at it, the first one first. Raises Refused 404 not_found."""
+    """Return a payout with its attempts, oldest first. Raises Refused 404 not_found."""
     organization_id = payouts.any_org_find_organization(payout_id)
     payout = organization_id and payouts.find(organization_id=organization_id, payout_id=payout_id)
     if not payout:

@@ -1,4 +1,4 @@
-"""What operators decide after the database was restored: that payouts may go on, the doubtful ones by a look-up."""
+"""Release of payouts after the database was restored: uncertain ones are looked up at their rail before sending."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import structlog
 
 from domain.payouts import transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.payouts import admin_queries, attempts, payouts
 from models.payouts.payouts import Payout
 from models.restores import advances
@@ -21,13 +21,13 @@ from pipelines.restores import clean
 _log = structlog.get_logger(__name__)
 
 _NO_LIMIT = 10_000_000
-# No rail has these books, so what is written to be in them is looked up and never sent.
+# No rail has these books, so a payout recorded in them is looked up and never sent.
 _BOOKS_BEFORE = "before the restore"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingPayout:
-    """A payout that waits, and the key that its rail knows it by if it was paid meanwhile. US cents."""
+    """A payout that waits to be sent, and its key at the rail if it was paid in the lost time. US cents."""
 
     payout_id: str
     organization_id: str
@@ -54,25 +54,25 @@ def any_org_list_waiting() -> list[WaitingPayout]:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
-    """How many payouts are looked up at their rail before they are sent, and how many were let go of to be netted."""
+    """How many payouts are looked up at their rail before they are sent, and how many were voided to be netted."""
 
     looked_up: int
-    let_go: int
+    voided: int
 
 
 def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> ReleaseResult:
-    """Let payouts go on.
+    """Release payouts after a restore.
 
-    Those that could be sent are from before the restore, for none are made while they are held. They are written down
-    as asked at that time: the rail is asked by its key whether it has paid them, and they are sent only where it surely
-    has not. Payouts to an affiliate who was paid something that was forgotten are let go of instead, unless their brand
-    has listed them to pay by hand: what they were to pay is due again, and the next run nets it.
-    `is_compared`: refuse where not everything was compared. Raises Refused 409: not_restored, not_compared.
+    All that can be sent are from before the restore, because none are created while payouts are held. They are recorded
+    as attempted at that time: the rail is asked by key whether it has paid them, and they are sent only if it surely
+    has not. Payouts to an affiliate with a payment lost in the restore are voided instead, unless their brand has
+    exported them to pay by hand: their amount is due again, and the next run nets it.
+    `is_compared`: refuse unless everything was compared. Raises Refused 409: not_restored, not_compared.
     """
     if is_compared and not known_servers.is_known():
         _check_compared(restored_to)
     if not known_servers.insert_known(by=by, restored_to=restored_to):
-        raise Refused(409, "not_restored", "This server's books are known to be whole: nothing is held.")
+        raise Refused(409, "not_restored", "This server's payment records are complete: no payouts are held.")
     pending = _list_pending()
     netted_ids = _release_to_net(pending, now)
     _stop_resending()
@@ -104,7 +104,7 @@ def _check_compared(restored_to: datetime) -> None:
 
 
 def _release_to_net(pending: Sequence[admin_queries.AdminPayout], now: datetime) -> set[UUID]:
-    """Let go of Pending payouts to affiliates who have a forgotten payment to net; return which."""
+    """Void Pending payouts to affiliates who have a lost payment to net; return their ids."""
     netted_ids = set()
     for row in _with_advances(pending):
         payout = decisions.lock(organization_id=row.organization_id, payout_id=row.id)
@@ -116,7 +116,7 @@ def _release_to_net(pending: Sequence[admin_queries.AdminPayout], now: datetime)
 
 
 def _stop_resending() -> None:
-    """Have payouts that are on their way to such affiliates looked up only, and never sent again."""
+    """Make payouts in progress to such affiliates looked up only, never sent again."""
     for row in _with_advances(_list_by_status(PayoutStatus.Processing)):
         payout = payouts.lock(organization_id=row.organization_id, payout_id=row.id)
         if payout is not None and payout.status == PayoutStatus.Processing:
@@ -124,7 +124,7 @@ def _stop_resending() -> None:
 
 
 def _with_advances(waiting: Sequence[admin_queries.AdminPayout]) -> list[admin_queries.AdminPayout]:
-    """Return those of the payouts whose affiliates have a forgotten payment to net, in the order of their ids."""
+    """Return the payouts whose affiliates have a lost payment to net, in the order of their ids."""
     by_organization: defaultdict[UUID, list[admin_queries.AdminPayout]] = defaultdict(list)
     for row in sorted(waiting, key=lambda row: (row.organization_id, row.id)):
         by_organization[row.organization_id].append(row)

@@ -1,13 +1,13 @@
-"""What happens to a tenant.
+"""Organizations (tenants), their people and keys.
 
-tenancy             made and changed by the operator
-operator_settings   what the operator may set, read from text
-profile             what a brand changes of itself
-brand_images        its logo and favicon
-capacity            what is used of its plan
-sign_in             people who arrive with a token
-sessions            people at the pages: one-time links and cookies
-provider_sessions   those that an identity provider vouches for, and is asked about again
-mailed_links        one-time links that affiliates ask for by mail
-issuing             API keys
+tenancy             organizations created and changed by the operator
+operator_settings   the operator's settings of an organization, from text to columns
+profile             changes by the brand itself
+brand_images        logo and favicon
+capacity            usage of the plan's limits
+sign_in             members and affiliates who sign in with a token
+sessions            browser sessions: one-time links and cookies
+provider_sessions   sessions backed by an identity provider, checked again regularly
+sign_in_emails      one-time links that affiliates request by email
+key_creation        API keys
 """

@@ -1,4 +1,4 @@
-"""A brand's logo and favicon: kept in the database, one of each."""
+"""A brand's logo and favicon: stored in the database, one of each."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,9 +11,9 @@ MAX_BYTES = 1024 * 1024
 
 
 def store(organization: Organization, kind: str, *, content: bytes, content_type: str, now: datetime) -> Organization:
-    """Make an image that was checked the locked organization's logo or favicon (`kind`), in place of the former.
+    """Store a checked image as the locked organization's logo or favicon (`kind`), replacing the former.
 
-    Returns the organization as it is now.
+    Returns the organization after it.
     """
     file_id = ids.new_id()
     stored_files.insert(
@@ -30,7 +30,7 @@ def store(organization: Organization, kind: str, *, content: bytes, content_type
 
 
 def remove(organization: Organization, kind: str) -> Organization | None:
-    """Take the locked organization's logo or favicon away and return it as it is now; None when it has none."""
+    """Remove the locked organization's logo or favicon and return the organization; None if it has no such image."""
     return _set_file(organization, kind, None) if _current_file(organization, kind) else None
 
 

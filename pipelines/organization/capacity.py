@@ -1,4 +1,4 @@
-"""How much of its plan an organization uses, and whether there is room for one more affiliate.
+"""Usage of an organization's plan, and how many more affiliates it may have.
 
 Source: core spec, "Billing state" (limits); tracking spec, "Public storefront" (program_at_capacity).
 """
@@ -18,7 +18,7 @@ from models.organization.organizations import Organization
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """What is used of one limit; `max` None means no limit."""
+    """The usage of one limit; `max` None means no limit."""
 
     current: int
     max: int | None
@@ -26,7 +26,7 @@ class LimitUse:
 
 @dataclass(frozen=True, slots=True)
 class PlanUse:
-    """Every limit of the plan with what is used of it. Payouts in the home currency's minor units, this month UTC."""
+    """The usage of every limit of the plan. Payouts in the home currency's minor units, this month UTC."""
 
     affiliates: LimitUse
     campaigns: LimitUse
@@ -37,15 +37,15 @@ class PlanUse:
 def count_affiliates_left(organization: Organization, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None means no limit.
 
-    A caller who adds one because of the answer takes `stage_affiliate_capacity_lock` first, so that two who
-    ask for the last place at once are told one after the other.
+    A caller who adds one because of the answer takes `stage_affiliate_capacity_lock` first, so that of two concurrent
+    requests only one gets the last place.
     """
     max_affiliates = _max_affiliates(organization, now)
     return None if max_affiliates is None else max(max_affiliates - organizations.count_affiliates(organization.id), 0)
 
 
 def find_usage(organization: Organization, now: datetime) -> PlanUse:
-    """Return what an organization uses of its plan."""
+    """Return the usage of an organization's plan."""
     limits = plans.LIMITS[effective_tier(organization, now)]
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     used = organizations.count_usage(organization_id=organization.id, paid_since=month)
@@ -60,7 +60,7 @@ def find_usage(organization: Organization, now: datetime) -> PlanUse:
 
 
 def effective_tier(organization: Organization, now: datetime) -> Tier:
-    """Return the tier that counts now."""
+    """Return the tier that applies now."""
     return plans.effective_tier(
         plan_tier=Tier(organization.plan_tier),
         subscription_status=SubscriptionStatus(organization.subscription_status),
@@ -76,7 +76,7 @@ def _max_affiliates(organization: Organization, now: datetime) -> int | None:
 
 
 def _to_home_cents(paid_cents: Mapping[str, int], home: str) -> int:
-    # Money that no stored rate can value is left out of the figure, as everywhere.
+    # Money without a stored exchange rate is left out, as in all such figures.
     converted = [
         fx.to_currency(
             amount_cents=cents, from_currency=currency, to_currency=home, per_usd=_find_rates(currency, home)

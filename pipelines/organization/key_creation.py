@@ -1,4 +1,4 @@
-"""API keys: made once, shown once.
+"""Creation and rotation of API keys; a key is shown once.
 
 Source: core spec, section 5; tracking spec, section 5 (the separate signing secret).
 """
@@ -10,11 +10,11 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import sealing
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, ids
 from models.organization import api_keys, members, organizations
 
-#: Keys in force per organization.
+#: Maximum number of active keys per organization.
 MAX_IN_FORCE = 100
 
 _PREFIX = "ff"
@@ -22,7 +22,7 @@ _PREFIX = "ff"
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key at the only moment when its two secrets are readable."""
+    """A new key with its two secrets, which are never readable again."""
 
     id: UUID
     api_key: str
@@ -55,7 +55,7 @@ def create_for(
     """
     advisory_locks.stage_api_keys_lock(organization_id)
     if api_keys.count_in_force(organization_id) >= MAX_IN_FORCE:
-        message = f"An organization has at most {MAX_IN_FORCE} keys in force; revoke one first."
+        message = f"An organization has at most {MAX_IN_FORCE} active keys; revoke one first."
         raise Refused(409, "api_key_limit_reached", message)
     return _insert(organization_id, member_id, scope=scope, is_test=is_test, name=name, now=now)
 
@@ -63,10 +63,10 @@ def create_for(
 def rotate(*, organization_id: UUID, member_id: UUID, key_id: UUID, now: datetime) -> IssuedKey:
     """Revoke a key and create one like it, which belongs to the member who rotates.
 
-    Raises Refused 404 not_found when there is none in force.
+    Raises Refused 404 not_found if there is no active key.
     """
     former = api_keys.find(organization_id=organization_id, key_id=key_id)
-    # Of two who rotate at once, one finds nothing left to revoke.
+    # Of two concurrent rotations, one finds no key left to revoke.
     if former is None or not api_keys.revoke(organization_id=organization_id, key_id=key_id, at=now):
         raise not_found("API key", key_id)
     return _insert(organization_id, member_id, scope=former.scope, is_test=former.is_test, name=former.name, now=now)

@@ -1,4 +1,4 @@
-"""What an operator may set of an organization: each setting by its name, from text to the columns it stands for."""
+"""The settings of an organization that an operator may change: each by its name, from text to columns."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from domain.money import currencies
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans
 from domain.payouts import gates
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization.organizations import Organization
 from pipelines.payouts import sandbox_rail
 
@@ -34,19 +34,22 @@ _PIXEL_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 def read(assignments: Mapping[str, str], *, now: datetime) -> Columns:
-    """Return the columns that settings given as text stand for. Raises Refused 400: unknown_setting, bad_value,
-    unsupported_currency.
+    """Return the columns of settings given as text.
+
+    Raises Refused 400: unknown_setting, bad_value, unsupported_currency.
     """
     changes: Columns = {}
-    for name, value in sorted(assignments.items()):  # a new domain first, then that it is verified
+    for name, value in sorted(assignments.items()):  # a new domain before its verified flag
         if name not in _SETTERS:
-            raise Refused(400, "unknown_setting", f"{name!r} is no setting; there are: {', '.join(sorted(_SETTERS))}.")
+            raise Refused(
+                400, "unknown_setting", f"{name!r} is not a setting; settings: {', '.join(sorted(_SETTERS))}."
+            )
         changes.update(_SETTERS[name](value, now))
     return changes
 
 
 def subscription(status: str, now: datetime) -> Columns:
-    """Return the columns of a subscription's status; a trial begins now."""
+    """Return the columns of a subscription's status; a trial starts now."""
     chosen = _check_choice(status, list(plans.SubscriptionStatus))
     is_trial = chosen == plans.SubscriptionStatus.Trialing
     return {"subscription_status": chosen, "trial_ends_at": now + _TRIAL if is_trial else None}
@@ -69,9 +72,9 @@ def _trial_ends(value: str, now: datetime) -> Columns:
     try:
         time = datetime.fromisoformat(value)
     except ValueError as error:
-        raise _bad_value(value, "is no ISO 8601 moment") from error
+        raise _bad_value(value, "is not an ISO 8601 time") from error
     if time.tzinfo is None:
-        raise _bad_value(value, "says no time zone; add Z")
+        raise _bad_value(value, "has no time zone; add Z")
     return {"trial_ends_at": time}
 
 
@@ -84,7 +87,7 @@ def _affiliate_limit(value: str, now: datetime) -> Columns:
 
 def _subdomain(value: str, now: datetime) -> Columns:
     if not slugs.is_valid_strict(value) or len(value) > _MAX_LABEL or value in slugs.RESERVED:
-        raise _bad_value(value, "is no subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved")
+        raise _bad_value(value, "is not a subdomain: 3 to 63 of a-z, 0-9 and hyphen, and not reserved")
     return {"subdomain": value}
 
 
@@ -96,7 +99,7 @@ def _banned_referrers(value: str, now: datetime) -> Columns:
     hosts = sorted({host.strip().lower() for host in value.split(",") if host.strip()})
     for host in hosts:
         if not host_names.is_host_name(host):
-            raise _bad_value(host, "is no host name, such as coupons.example.com")
+            raise _bad_value(host, "is not a host name, such as coupons.example.com")
     if len(hosts) > _MAX_REFERRERS:
         raise Refused(400, "bad_value", f"There are {len(hosts)} host names; {_MAX_REFERRERS} can be banned.")
     return {"banned_referrers": hosts}
@@ -125,10 +128,10 @@ def _payout_hold(value: str, now: datetime) -> Columns:
     return {"payout_hold_days": int(days)}
 
 
-def _integer_setter(column: str, what: str, least: int, most: int) -> Setter:
+def _integer_setter(column: str, noun: str, minimum: int, maximum: int) -> Setter:
     def read(value: str, now: datetime) -> Columns:
-        if not _is_integer(value, least, most):
-            raise _bad_value(value, f"is no {what} from {least} to {most}")
+        if not _is_integer(value, minimum, maximum):
+            raise _bad_value(value, f"is not a {noun} from {minimum} to {maximum}")
         return {column: int(value)}
 
     return read
@@ -160,7 +163,7 @@ def _host_setter(column: str, example: str) -> Setter:
     return read
 
 
-# One more than the highest score is a threshold that none reaches.
+# A threshold above the highest score is never reached.
 _THRESHOLD = ("threshold", 1, _MAX_SCORE + 1)
 
 _SETTERS: Mapping[str, Setter] = {
@@ -211,7 +214,7 @@ _COLUMNS: Mapping[str, str] = {
     "payoutHold": "payout_hold_days",
     **{name: name for name in ("gateways", "subdomain")},
 }
-# What a column holds, in the words that `read` takes, where they are others than on, off and none.
+# The text of column values, where it is not on, off or none.
 _WORDS: Mapping[str, Mapping[object, str]] = {
     "verified": {"verified": "on", "unverified": "off"},
     "identityRequired": {None: "auto"},
@@ -219,7 +222,7 @@ _WORDS: Mapping[str, Mapping[object, str]] = {
 
 
 def to_text(organization: Organization) -> dict[str, str]:
-    """Return every setting of an organization as `read` takes it."""
+    """Return every setting of an organization as text that `read` accepts."""
     return {name: _text_from_value(name, getattr(organization, _column(name))) for name in _SETTERS}
 
 
@@ -240,8 +243,8 @@ def _text_from_value(name: str, value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _is_integer(value: str, least: int, most: int) -> bool:
-    return value.isascii() and value.isdigit() and least <= int(value) <= most
+def _is_integer(value: str, minimum: int, maximum: int) -> bool:
+    return value.isascii() and value.isdigit() and minimum <= int(value) <= maximum
 
 
 def _none_if_empty(value: str) -> str | None:

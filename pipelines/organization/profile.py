@@ -1,6 +1,6 @@
-"""What a brand changes of its own organization: profile, home currency, attribution parameters.
+"""A brand's changes to its own organization: profile, home currency, attribution parameters.
 
-The organization is locked by the caller, who gets it back as it is then.
+The caller has locked the organization; every function returns it after the change.
 Source: core spec, "Organization profile" and "Home currency"; tracking spec, "Attribution parameters".
 """
 
@@ -11,21 +11,21 @@ from domain import jobs, slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
 from domain.payouts import cadence
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
 from pipelines import work
 from pipelines.conversions import renewal
 
-#: How often an organization may rename the host of its portal: old links die with the old name.
+#: How often an organization may change the subdomain of its portal: links with the old one stop working.
 SUBDOMAIN_CHANGES_MAX = 3
 
 
 def change(organization: Organization, body: Mapping[str, object], *, now: datetime) -> Organization:
-    """Change the profile. `wanted` is `schemas.organization.organization.ProfileChanges` loaded.
+    """Change the profile. `body` is `schemas.organization.organization.ProfileChanges` loaded.
 
-    A new hold moves every Pending conversion; a new cadence counts from today. A minimum payout is in the home currency
-    of now, and keeps it.
+    A new hold applies to every Pending conversion; a new cadence counts from today. A minimum payout keeps the home
+    currency of the time when it is set.
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """
@@ -47,7 +47,7 @@ def change(organization: Organization, body: Mapping[str, object], *, now: datet
 
 
 def set_home_currency(organization: Organization, code: str, now: datetime) -> Organization:
-    """Set the home currency. Amounts keep the currency that they were stored in; what is owed is reckoned anew.
+    """Set the home currency. Stored amounts keep their currency; a job recomputes what is owed.
 
     Raises Refused 400 unsupported_currency.
     """
@@ -85,9 +85,9 @@ def _check_grace_days(organization: Organization, changes: Mapping[str, object])
 
 def _change_subdomain(organization: Organization, subdomain: str) -> dict[str, object]:
     if subdomain in slugs.RESERVED:
-        raise Refused(400, "slug_reserved", f"{subdomain} is kept for the service.", field="subdomain")
+        raise Refused(400, "slug_reserved", f"{subdomain} is reserved for the service.", field="subdomain")
     if organization.subdomain_change_count >= SUBDOMAIN_CHANGES_MAX:
-        message = f"The subdomain can be changed {SUBDOMAIN_CHANGES_MAX} times, and was."
+        message = f"The subdomain can be changed only {SUBDOMAIN_CHANGES_MAX} times."
         raise Refused(409, "subdomain_change_limit_reached", message, field="subdomain")
     if not organizations.update_unless_taken(organization.id, {"subdomain": subdomain}):
         message = "Another organization has this subdomain."

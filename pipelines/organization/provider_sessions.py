@@ -1,7 +1,7 @@
-"""Sessions that an identity provider vouches for: begun with its ID token, and asked about again every 15 minutes.
+"""Sessions backed by an identity provider: started with its ID token, checked again there every 15 minutes.
 
-A role that changes over there, and a person who is no longer let in, take effect then. While the provider cannot be
-asked its last word holds for an hour. Where it gave no refresh token, the browser asks it: the next page leads there.
+Then a changed role or a removed person takes effect. While the provider is unreachable its last answer counts for an
+hour. If it gave no refresh token, the check goes through the browser: the next page redirects there.
 """
 
 import dataclasses
@@ -20,11 +20,11 @@ from models.organization.web_sessions import WebSession
 from pipelines.organization import sessions
 from pipelines.organization.sessions import StartedSession
 
-#: For how long what a provider said of a person holds.
+#: How long a provider's answer about a person counts before the next check.
 CHECK_INTERVAL = timedelta(minutes=15)
 _MAX_STALENESS = timedelta(hours=1)
 _RETRY = timedelta(minutes=1)
-# Longer than all the calls of one refresh: meanwhile others go on with what was said before.
+# Longer than all calls of one refresh; meanwhile other requests use the last answer.
 _REFRESH_TIMEOUT = timedelta(seconds=30)
 _PROVIDERS: dict[str, ProviderKind] = {"member": "dashboard", "account": "affiliate", "operator": "dashboard"}
 _log = structlog.get_logger(__name__)
@@ -32,7 +32,7 @@ _ACTORS = {"member": "member", "account": "affiliate", "operator": "operator"}
 
 
 def client(kind: str) -> OidcClient | None:
-    """Return the client of the provider that signs people of a kind (of sessions) in; None where there is none."""
+    """Return the client of the provider for a kind of sessions; None without a provider."""
     if kind == "operator" and settings.current().identity.operator_claim is None:
         return None
     return oidc.client(_PROVIDERS[kind])
@@ -41,9 +41,9 @@ def client(kind: str) -> OidcClient | None:
 def any_org_start(
     kind: str, provider_tokens: OidcTokens, *, issuer: str, cookie: str | None, user_agent: str, now: datetime
 ) -> StartedSession | None:
-    """Begin the session of who signed in at a provider; None where that is nobody of this kind, or of no tenant.
+    """Start the session of a person who signed in at a provider; None if they have no access of this kind or no tenant.
 
-    What the browser's `cookie` stood for ends.
+    The session of the browser's former `cookie` ends.
     """
     claims = _claims_for(kind, provider_tokens)
     if claims is None:
@@ -77,11 +77,12 @@ def any_org_start(
 
 
 def renew(session: WebSession, *, now: datetime) -> WebSession | None:
-    """Return a session as its provider has it by now; None where it is over.
+    """Return a session, refreshed at its provider if that is due; None if it has ended.
 
-    Opens transactions of its own, and holds none while the provider is asked. Of several who come at once, one asks,
-    and the others go on with what was said before. Without a refresh token nobody can be asked from here, see `is_due`.
-    Budget: nothing but once in 15 minutes; then 4 round trips and a call to the provider.
+    Opens its own transactions, and none is open during the call to the provider. Of several concurrent requests one
+    calls it, and the others use the last answer. Without a refresh token it cannot be called from here, see
+    `needs_browser_check`.
+    Budget: nothing except once in 15 minutes; then 4 round trips and a call to the provider.
     """
     if session.issuer is None or session.refresh_from is None or session.refreshed_at is None:
         return session
@@ -98,15 +99,15 @@ def renew(session: WebSession, *, now: datetime) -> WebSession | None:
 
 
 def needs_browser_check(session: WebSession, *, now: datetime) -> bool:
-    """Say whether a session's provider is to be asked through the browser: it gave no refresh token to ask it with."""
+    """Return whether a session must be checked through the browser now, because there is no refresh token."""
     return session.refresh_from is not None and session.refresh_sealed is None and now >= session.refresh_from
 
 
 def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> WebSession | None:
-    assert session.refresh_sealed is not None  # whoever asks has seen it
+    assert session.refresh_sealed is not None  # `renew` has checked it
     assert session.refreshed_at is not None
     try:
-        # Not through the cache of sealed secrets: it lives as long as the process.
+        # Not through the cache of sealed secrets, which lives as long as the process.
         token = sealing.unseal.__wrapped__(session.refresh_sealed, belongs_to=session.id_hash.hex())
         provider_tokens = oidc.refreshed(provider, token)
     except OidcAway as error:
@@ -122,12 +123,12 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
         _end(session, now=now)
         return None
     if provider_tokens is None:
-        # OpenID Connect Core, section 12.2: a refresh need not bring an ID token. Then the browser asks instead.
+        # OpenID Connect Core, section 12.2: a refresh may have no ID token. Then the check goes through the browser.
         return _store(dataclasses.replace(session, refresh_from=now, refresh_sealed=None))
     claims = _claims_for(session.kind, provider_tokens)
     expected = (session.subject, session.organization_id)
     if claims is None or (claims.subject, claims.organization_id) != expected:
-        _log.info("session.refused", issuer=provider.issuer, why="the provider names nobody who may be here")
+        _log.info("session.refused", issuer=provider.issuer, why="the provider returned a person without access")
         _end(session, now=now)
         return None
     refreshed = dataclasses.replace(
@@ -149,7 +150,7 @@ def _store(session: WebSession) -> WebSession | None:
 
 
 def _claims_for(kind: str, provider_tokens: OidcTokens) -> Claims | None:
-    """Return whom an ID token speaks for at an area; None where it opens nothing there."""
+    """Return the person of an ID token for a kind of sessions; None if the token gives no access there."""
     if kind == "member":
         return tokens.dashboard_person(provider_tokens.claims)
     if kind == "operator" and not _is_operator(provider_tokens):

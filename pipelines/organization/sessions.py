@@ -1,7 +1,7 @@
-"""Sessions at the pages: begun by a link or at a provider, known by a random cookie, ended by time or by hand.
+"""Browser sessions: started by a link or at a provider, identified by a random cookie, ended by time or by the user.
 
-Neither a cookie nor a link can be read back from here: both are kept as a hash. Functions run in a transaction that
-sees every tenant, because nobody is known yet.
+Cookies and link tokens are stored as hashes only. Functions run in a transaction that sees every tenant, because the
+user is not known yet.
 """
 
 import hashlib
@@ -15,21 +15,21 @@ from models.organization import web_sessions
 from models.organization.web_sessions import SignInLink, WebSession
 from pipelines.organization import sign_in
 
-#: A session that nobody used for so long has ended.
+#: A session that was not used for this long has ended.
 MAX_IDLE = timedelta(hours=12)
-#: How long a session of each kind lasts at most.
+#: The maximum lifetime of a session of each kind.
 LIFETIMES = {"member": timedelta(days=7), "account": timedelta(days=7), "operator": timedelta(hours=8)}
 _SECRET_BYTES = 32
-# When somebody was last seen is known to the minute, so that a page writes nothing.
+# The last use is recorded to the minute, so that most page views write nothing.
 _SEEN_EVERY = timedelta(minutes=1)
 _MAX_USER_AGENT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class StartedSession:
-    """A session that has just begun, with the one copy of its cookie.
+    """A session that has just started, with the only copy of its cookie.
 
-    `member_id` is whose it is at the dashboard; `replaced` is what this browser had before.
+    `member_id` is its member at the dashboard; `replaced` is the browser's former session.
     """
 
     cookie: str
@@ -39,12 +39,12 @@ class StartedSession:
 
 
 def secret_hash(secret: str) -> bytes:
-    """Return what a cookie or the token of a link is known by; any text has one."""
+    """Return the hash under which a cookie or the token of a link is stored; defined for any text."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
 def any_org_issue_link(link: SignInLink, *, now: datetime, ttl_s: int) -> tuple[str, datetime]:
-    """Make a one-time link and return its token and when it ends."""
+    """Create a one-time link and return its token and expiry."""
     token, expires_at = secrets.token_urlsafe(_SECRET_BYTES), now + timedelta(seconds=ttl_s)
     web_sessions.any_org_stage_link(secret_hash(token), link, expires_at=expires_at)
     return token, expires_at
@@ -53,11 +53,11 @@ def any_org_issue_link(link: SignInLink, *, now: datetime, ttl_s: int) -> tuple[
 def any_org_open_link(
     token: str, *, cookie: str | None, browser_secret: str | None, is_sure: bool, user_agent: str, now: datetime
 ) -> StartedSession | None:
-    """Use a link up and begin the session that it is good for; None for a link that is good for nothing here.
+    """Use a link up and start its session; None for an invalid link.
 
-    A mailed link is good in the browser that has the cookie it was `asked` with, and in one whose person `is_sure`.
-    What the browser's `cookie` stood for ends, and so does every session of the same person in the same organization
-    that has another role.
+    An emailed link is valid in the browser that requested it (`browser_secret`), and in one whose user `is_sure`.
+    The session of the browser's former `cookie` ends, and so does every session of the same person in the same
+    organization with another role.
     """
     asked_by = secret_hash(browser_secret) if browser_secret else None
     link = web_sessions.any_org_redeem_link(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
@@ -80,17 +80,17 @@ def any_org_start(
 
 
 def create_cookie() -> str:
-    """Return a cookie that nobody has."""
+    """Return a new random cookie."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def trim_user_agent(header: str) -> str | None:
-    """Return what is kept of what a browser says that it is."""
+    """Return a User-Agent header as it is stored."""
     return header.replace("\x00", "")[:_MAX_USER_AGENT] or None
 
 
 def any_org_find(cookie: str, *, now: datetime) -> WebSession | None:
-    """Return the session of a cookie while it lasts, and note that it was used.
+    """Return the live session of a cookie, and record its use.
 
     Budget: 1 statement; once a minute another travels with the commit.
     """
@@ -101,7 +101,7 @@ def any_org_find(cookie: str, *, now: datetime) -> WebSession | None:
 
 
 def local_subject(email: str) -> str:
-    """Return who an address is to this service where no identity provider vouches for it, as in its own tokens."""
+    """Return the subject of an email address without an identity provider, as in our own tokens."""
     return f"local:{email}"
 
 
@@ -122,9 +122,9 @@ def _session_of(link: SignInLink, *, id_hash: bytes, user_agent: str, now: datet
 
 
 def any_org_sign_member_in(session: WebSession, *, now: datetime) -> UUID | None:
-    """Return the member who signs in, made now if need be, and end their sessions that have another role.
+    """Return the member who signs in, created if necessary, and end their sessions with another role.
 
-    None where their organization is not there.
+    None if their organization does not exist.
     """
     assert session.organization_id is not None  # it is a member's
     role = Role(session.role or "")

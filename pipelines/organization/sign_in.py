@@ -1,7 +1,7 @@
-"""People who arrive with a token: who they are to us, made on their first sign-in.
+"""Members and affiliates who sign in with a token; their rows are created at the first sign-in.
 
-The identity provider says who somebody is and, for the dashboard, which role they have; we keep a row so that the
-audit log, the keys they make and their rate limit have somebody to point at.
+The identity provider decides who a person is and, for the dashboard, their role; our row is what the audit log, their
+keys and their rate limit refer to.
 Source: core spec, section 5; "Affiliate invites", invite rules (the account-level referral slug).
 """
 
@@ -16,7 +16,7 @@ from models.affiliates import accounts
 from models.organization import members
 from models.organization.members import MemberWithPlan
 
-# Whether somebody still comes is known to the day.
+# The last visit is recorded to the day.
 _SEEN_EVERY = timedelta(days=1)
 
 
@@ -24,7 +24,7 @@ _SEEN_EVERY = timedelta(days=1)
 class SignedInAffiliate:
     """An affiliate who signed in. `id` is None until the first sign-in with a verified email.
 
-    `signed_in_at` is when they logged in; None where nobody says.
+    `signed_in_at` is when they logged in; None if unknown.
     """
 
     id: UUID | None
@@ -38,13 +38,13 @@ class SignedInAffiliate:
 def sign_member_in(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> MemberWithPlan | None:
-    """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
+    """Return the member of a dashboard token with their organization's permissions; None if it does not exist."""
     known_member = _find_member(organization_id, subject, now)
     if known_member is None or (known_member.role, known_member.email) == (role, email):
         return known_member
     if known_member.id is None:
         person: dict[str, Any] = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
-        # A member who was made by email is this person, provided that the email is really theirs.
+        # A member created by email is this person, provided that the email is verified.
         if not (is_email_verified and members.claim(**person)):
             members.insert({"id": ids.new_id(), **person, "created_at": now})
         return members.find_with_plan(organization_id=organization_id, subject=subject)
@@ -55,9 +55,9 @@ def sign_member_in(
 def sign_program_in(
     *, organization_id: UUID, subject: str, email: str, role: Role, now: datetime
 ) -> MemberWithPlan | None:
-    """Return the member who let a program in, with what their organization may do; None without such a tenant.
+    """Return the member who authorized a program, with their organization's permissions; None if it does not exist.
 
-    What is known of them stays as their own sign-in said: a program may have been given a smaller role.
+    The member's own role is not changed: a program may have been given a smaller one.
     """
     member = _find_member(organization_id, subject, now)
     if member is None or member.id is not None:
@@ -68,10 +68,10 @@ def sign_program_in(
 
 
 def any_org_sign_affiliate_in(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> SignedInAffiliate:
-    """Return the account behind an affiliate's token; the first verified sign-in makes it.
+    """Return the account of an affiliate's token; the first verified sign-in creates it.
 
-    Affiliates of every tenant who have this verified email become the account's. Runs in a transaction that sees
-    every tenant.
+    Affiliates of every tenant with this verified email become the account's. Runs in a transaction that sees every
+    tenant.
     """
     account = accounts.find(subject)
     if not is_email_verified or not email:
@@ -79,7 +79,7 @@ def any_org_sign_affiliate_in(*, subject: str, email: str, is_email_verified: bo
             account.id if account else None, subject, email, False, account.slug if account else None
         )
     if account is None:
-        slug = accounts.any_org_promised_slug(email)
+        slug = accounts.any_org_find_promised_slug(email)
         account = accounts.insert_once(account_id=ids.new_id(), subject=subject, email=email, slug=slug, at=now)
     elif account.email != email:
         accounts.stage_email(account_id=account.id, email=email)

@@ -1,7 +1,7 @@
-"""Sign-in links by mail, for affiliates. Who asks learns nothing of whether an address is known.
+"""Sign-in links by email, for affiliates. The answer never reveals whether an address is known.
 
-The request only writes down what was asked; a job finds out whether there is somebody to write to. What was asked says
-who somebody is, so the job carries it sealed.
+The request only stages a job; the job finds out whether the address belongs to an affiliate. The request contains
+personal data, so the job carries it sealed.
 """
 
 import base64
@@ -21,7 +21,7 @@ from models.organization.web_sessions import SignInLink
 from pipelines import mail, work
 from pipelines.organization import sessions
 
-#: For how long a mailed link is good.
+#: How long an emailed link is valid.
 LIFETIME = timedelta(minutes=15)
 
 _COUNTED_FOR = timedelta(hours=1)
@@ -29,7 +29,7 @@ _BELONGS_TO = "sign_in.letter"
 
 
 def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) -> None:
-    """Stage the job for somebody who asks for a link; `asked` is the cookie of their browser, `back` a page of ours.
+    """Stage the job for a requested link; `browser_secret` is a cookie of the browser, `back` one of our pages.
 
     Does the same for every address. Budget: 1 round trip.
     """
@@ -42,7 +42,7 @@ def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) 
 
 
 def any_org_send(*, sealed: str, now: datetime) -> None:
-    """Stage the letter with a link to an affiliate's address; nothing for others, and after three within an hour."""
+    """Stage the email with a link if the address is an affiliate's and got fewer than three within the hour."""
     try:
         # Not through the cache of sealed secrets: each is opened once.
         request = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
@@ -51,7 +51,7 @@ def any_org_send(*, sealed: str, now: datetime) -> None:
         raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return
-    email, organization_id = request["email"], accounts.any_org_newest_brand(request["email"])
+    email, organization_id = request["email"], accounts.any_org_find_newest_brand(request["email"])
     if organization_id is None:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")

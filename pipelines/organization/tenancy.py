@@ -1,4 +1,4 @@
-"""Organizations and their members, as the operator makes and changes them."""
+"""Organizations and their first Owner, created and changed by the operator."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
@@ -45,9 +45,9 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
 
 
 def change(*, organization_id: UUID, assignments: Mapping[str, str], now: datetime) -> Mapping[str, object]:
-    """Change settings that only an operator may, given as text; returns the columns that were set.
+    """Change settings that only an operator may change, given as text; return the columns that were set.
 
-    Raises Refused for a setting or a value that does not exist, and then nothing is changed.
+    Raises Refused for an unknown setting or value, and then nothing is changed.
     """
     changes = operator_settings.read(assignments, now=now)
     before = organizations.find(organization_id)
@@ -67,7 +67,7 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
 
 
 def any_org_free_host(name: str) -> UUID:
-    """End the hold on a host name that its organization has left, and return that organization's id.
+    """Free a host name that its organization has left, and return that organization's id.
 
     Raises Refused: 404 not_found for a host that is not held; 409 host_in_use while its organization still uses it.
     """
@@ -76,16 +76,16 @@ def any_org_free_host(name: str) -> UUID:
     if hold is None:
         raise Refused(404, "not_found", f"No organization has left {name} in the last 90 days.")
     if hold.is_in_use:
-        message = f"Organization {hold.organization_id} still uses {name}; take it away there first."
+        message = f"Organization {hold.organization_id} still uses {name}; remove it there first."
         raise Refused(409, "host_in_use", message)
     holders.any_org_stage_free(name)
     return hold.organization_id
 
 
 def _is_host_taken(before: Organization, changes: Mapping[str, object]) -> bool:
-    """Return whether another organization has the portal host or the tracking domain that the operator vouches for.
+    """Return whether another organization has the portal host, or the tracking domain that the operator vouches for.
 
-    What DNS said of the tracking domain is forgotten when that changes.
+    If the tracking domain changes, its DNS results are deleted.
     """
     names = {str(changes["portal_host"])} if changes.get("portal_host") else set()
     is_tracking_changed = not {"tracking_domain", "tracking_domain_verified"}.isdisjoint(changes)

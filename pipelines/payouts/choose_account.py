@@ -11,7 +11,7 @@ from uuid import UUID
 import settings
 from domain.payouts import destinations
 from domain.payouts.destinations import AccountSource, PayoutAccount, mask
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.payouts import accounts
 from models.payouts.accounts import OwnAccount
 from pipelines import mail

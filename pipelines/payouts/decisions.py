@@ -9,7 +9,7 @@ from uuid import UUID
 from domain.payouts import events, gates, transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import MANUAL, Answer, Paid, Rejected
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.restores.matching import NETTED
 from models import advisory_locks
 from models.deals import deals

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts.transfers import Method
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import advisory_locks
 from models.payouts import manual_payouts
 from models.payouts.manual_payouts import ManualPayout

@@ -15,7 +15,7 @@ from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.organization import audit, organizations
 from models.organization.organizations import Organization

@@ -6,7 +6,7 @@ Source: core spec, "Payouts", preview and run bodies.
 from uuid import UUID
 
 from domain.payouts.confirmation import RunFilters
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models.affiliates import bulk_actions
 from models.programs import programs
 

@@ -13,7 +13,7 @@ import structlog
 from adapters.rails import base, registry
 from domain.payouts.states import PayoutStatus, RailOutcome
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Unknown
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.deals import deals
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.attempts import AttemptOwner

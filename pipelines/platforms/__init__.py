@@ -1,7 +1,6 @@
-"""Newsletter and CRM platforms: connected once, and asked who brought a buyer when nothing else says so.
+"""Newsletter and CRM platforms: connected once, and queried for a buyer's affiliate when nothing else identifies them.
 
-connect    credentials proved and changed, what a brand chose, connections ended
-check      whether a platform still takes the credentials; Broken connections
-lookup     a payment that credits nobody: platforms are asked about its buyer, and it is credited once
-letters    what Owners are told of those
+connect    connections: credentials checked and changed, the brand's options
+check      check whether a platform still accepts the credentials; Broken connections and the email about them
+lookup     look-up of the buyer of an uncredited payment, which is credited once
 """

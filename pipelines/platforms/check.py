@@ -1,6 +1,7 @@
-"""Whether a platform still takes the credentials of a connection, and what becomes of one that it refuses.
+"""Checks whether a platform still accepts the credentials of a connection.
 
-Who refuses breaks a connection at once, and its Owners are told: it is not asked any more until somebody mends it.
+A refusal makes the connection Broken at once, and Owners get an email: the platform is not called again until the
+connection is repaired.
 """
 
 from dataclasses import dataclass
@@ -18,31 +19,31 @@ from pipelines.platforms import connect
 
 
 @dataclass(frozen=True, slots=True)
-class CredentialsCheck:
-    """What a platform said of credentials: its words against them, or what is wrong with what they lead to."""
+class CredentialCheck:
+    """A platform's answer about credentials: its refusal, or a warning about the account that they open."""
 
     refusal: str | None = None
     warning: str | None = None
 
 
-def check_credentials(connection: PlatformConnection) -> CredentialsCheck:
-    """Ask the platform whether it takes the credentials of a connection. Calls it.
+def check_credentials(connection: PlatformConnection) -> CredentialCheck:
+    """Check whether the platform accepts the credentials of a connection. Calls the platform.
 
     Raises Refused 503 platform_unreachable.
     """
     adapter = registry.get(connection.platform)
     try:
-        return CredentialsCheck(warning=adapter.check(connect.account_from_row(connection)))
+        return CredentialCheck(warning=adapter.check(connect.account_from_row(connection)))
     except CredentialsRefused as error:
-        return CredentialsCheck(refusal=str(error))
+        return CredentialCheck(refusal=str(error))
     except PlatformUnreachable as error:
         raise connect.unreachable_refusal(adapter, error) from error
 
 
-def record(checked: PlatformConnection, result: CredentialsCheck, *, now: datetime) -> PlatformConnection | None:
-    """Write what a platform said of a connection as it was found, and return it as it is now; None where it ended.
+def record(checked: PlatformConnection, result: CredentialCheck, *, now: datetime) -> PlatformConnection | None:
+    """Record the result for a connection, and return the connection after it; None if it has ended.
 
-    Of credentials that were replaced in the meantime nothing is said.
+    A result for credentials that were replaced in the meantime is dropped.
     """
     connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
     if connection is None or connection.credentials_sealed != checked.credentials_sealed:
@@ -58,17 +59,17 @@ def record(checked: PlatformConnection, result: CredentialsCheck, *, now: dateti
 
 
 def _notify_broken(connection: PlatformConnection, *, now: datetime) -> None:
-    """Stage a letter to every Owner: what is refused, what does not happen until it is mended, and what to do."""
+    """Stage an email to every Owner: the refusal, its effect, and what to do. Sent once until it is repaired."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it
     label = registry.get(connection.platform).label
     text = (
-        f"{label} does not take the credentials of {organization.name} any more.\n\n"
+        f"{label} no longer accepts the credentials of {organization.name}.\n\n"
         f"  {label} says: {connection.last_error}\n\n"
-        f"Sales that nothing else credits are not looked up at {label} until it takes them again; they are booked as"
-        f" ever, without an affiliate.\n\nMake new credentials at {label} and put them into the connection (dashboard,"
-        f" connections; or PATCH /api/v1/platforms/{connection.id}), or ask it to be checked when {label} takes the old"
-        " ones again. You get this letter once, until the credentials are taken again."
+        f"Until it does, sales without an affiliate are not looked up at {label}; they are booked as usual, without an"
+        f" affiliate.\n\nCreate new credentials at {label} and enter them in the connection (dashboard, connections; or"
+        f" PATCH /api/v1/platforms/{connection.id}), or check the connection again when {label} accepts the old ones."
+        " You get this email once, until the credentials are accepted again."
     )
     mail.send_to_owners(
         organization_id=connection.organization_id,

@@ -1,6 +1,6 @@
-"""Connecting a platform, changing its credentials and what it is used for, ending that.
+"""Connecting a platform, and changing its credentials and options.
 
-The platform is asked before anything is written, outside of any transaction.
+The platform is called before anything is written, outside of any transaction.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.base import PATIENT_S, PlatformAccount, PlatformAdapter, PlatformUnreachable
 from domain.platforms.names import PlatformStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection
@@ -22,7 +22,7 @@ from pipelines import credentials
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlatform:
-    """Credentials that a platform took; nothing is written yet. `warning` is what is wrong with what they lead to."""
+    """Credentials that a platform accepted; nothing is written yet. `warning` is about the account that they open."""
 
     platform: PlatformAdapter
     credentials: Mapping[str, str]
@@ -30,7 +30,7 @@ class CheckedPlatform:
 
 
 def check_new(*, platform: str, values: Mapping[str, str]) -> CheckedPlatform:
-    """Try credentials at a platform. Calls it.
+    """Check new credentials at a platform. Calls the platform.
 
     Raises Refused: 400 invalid_request; 422 platform_credentials_refused; 503 platform_unreachable.
     """
@@ -40,7 +40,7 @@ def check_new(*, platform: str, values: Mapping[str, str]) -> CheckedPlatform:
 
 
 def check_changes(connection: PlatformConnection, values: Mapping[str, str]) -> CheckedPlatform:
-    """Try some credentials in place of those that a connection has. Calls the platform. Raises Refused as `prove`."""
+    """Check changed credentials of a connection. Calls the platform. Raises Refused as `check_new`."""
     adapter = registry.get(connection.platform)
     valid = credentials.validate(adapter.label, adapter.fields, values, is_whole=False)
     merged = {**account_from_row(connection).credentials, **valid}
@@ -50,7 +50,7 @@ def check_changes(connection: PlatformConnection, values: Mapping[str, str]) -> 
 def store(
     checked: CheckedPlatform, *, organization_id: UUID, slug_field: str | None, now: datetime
 ) -> PlatformConnection:
-    """Write a connection that was proved; it may credit sales from now on. Raises Refused 409."""
+    """Write a checked connection; it may credit sales from now on. Raises Refused 409."""
     connection_id = ids.new_id()
     row = connections.insert(
         {
@@ -72,19 +72,19 @@ def store(
 
 
 def check_not_connected(*, organization_id: UUID, platform: str) -> None:
-    """Raise Refused 409 platform_already_connected where the organization has one, before anybody is asked."""
+    """Raise Refused 409 platform_already_connected if the organization has one, before the platform is called."""
     if connections.is_connected(organization_id=organization_id, platform=platform):
         raise already_connected_refusal(platform)
 
 
 def already_connected_refusal(platform: str) -> Refused:
-    """Return the refusal of a second connection."""
+    """Return the refusal of a second connection to a platform."""
     message = f"{platform} is connected already; change that connection's credentials, or remove it first."
     return Refused(409, "platform_already_connected", message)
 
 
 def check_slug_field(platform: str, value: str | None) -> str | None:
-    """Return the custom field that a brand chose, None for the platform's own. Raises Refused 400 invalid_request."""
+    """Return the brand's custom field, None for the platform's default. Raises Refused 400 invalid_request."""
     name = (value or "").strip().strip("%")
     max_length = registry.get(platform).slugs.longest
     if len(name) > max_length or not name.isprintable():
@@ -100,9 +100,9 @@ def change(
     checked: CheckedPlatform | None,
     now: datetime,
 ) -> PlatformConnection:
-    """Write what a brand chose for a locked connection, and credentials that were tried, which mend it.
+    """Change the options of a locked connection, and its credentials if they were checked, which makes it Active.
 
-    `wanted` may hold credit_sales and slug_field. Sales of the time in which none were credited stay uncredited.
+    `body` may have credit_sales and slug_field. Sales from a time without credit_sales stay uncredited.
     """
     changes: dict[str, Any] = {}
     if "credit_sales" in body and body["credit_sales"] != connection.credit_sales:
@@ -121,19 +121,19 @@ def change(
 
 
 def account_from_row(connection: PlatformConnection, *, within_s: float = PATIENT_S) -> PlatformAccount:
-    """Return a connection as its adapter needs it, with how long an act may take."""
+    """Return the account for the adapter, with the time limit of a call."""
     return PlatformAccount(credentials.unseal(connection.credentials_sealed, connection.id), within_s)
 
 
 def list_slug_fields(connection: PlatformConnection) -> tuple[str, ...]:
-    """Return the custom fields that the slug is looked for in, the first that has one counts."""
+    """Return the custom fields that may have the slug; the first one with a value counts."""
     usual = registry.get(connection.platform).slugs.fields
     return tuple(dict.fromkeys([connection.slug_field or usual[0], *usual]))
 
 
 def unreachable_refusal(adapter: PlatformAdapter, error: Exception) -> Refused:
-    """Return the refusal of what a platform is needed for that cannot be reached."""
-    message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
+    """Return the refusal of a request whose platform is unreachable."""
+    message = f"{adapter.label} cannot be reached now ({error}). Nothing was changed; try again."
     return Refused(503, "platform_unreachable", message)
 
 
@@ -141,7 +141,7 @@ def _try_credentials(adapter: PlatformAdapter, values: Mapping[str, str]) -> str
     try:
         return adapter.check(PlatformAccount(values))
     except CredentialsRefused as error:
-        message = f"{adapter.label} does not take these credentials: {error}"
+        message = f"{adapter.label} does not accept these credentials: {error}"
         raise Refused(422, "platform_credentials_refused", message) from error
     except PlatformUnreachable as error:
         raise unreachable_refusal(adapter, error) from error

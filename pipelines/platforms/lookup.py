@@ -1,6 +1,6 @@
-"""Platforms are asked who brought the buyer of a payment that nobody was credited for: step 6, in a job of its own.
+"""Look-up at platforms of the buyer of an uncredited payment: attribution step 6, in a job of its own.
 
-Reading needs no lock, asking is in no transaction, crediting decides under the payment's locks and happens once.
+Reading needs no lock, the calls are in no transaction, crediting decides under the payment's locks and happens once.
 Source: tracking spec, section 8 "Lead attribution order", step 6.
 """
 
@@ -28,14 +28,14 @@ from models.platforms.lookups import PendingLookup
 from pipelines.gateways.booking import events, platform_credit
 from pipelines.gateways.booking.context import BookingContext
 from pipelines.platforms import check, connect
-from pipelines.platforms.check import CredentialsCheck
+from pipelines.platforms.check import CredentialCheck
 
 _MAX_CLAIMS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedLookup:
-    """A payment, and the connections to ask about its buyer, the one that was connected first first."""
+    """A payment, and the connections to ask about its buyer, oldest first."""
 
     pending: PendingLookup
     payment: PaymentFact
@@ -45,17 +45,17 @@ class PreparedLookup:
 
 @dataclass(frozen=True, slots=True)
 class PlatformAnswer:
-    """What one platform said: whom it knows (None: not yet), its refusal of us, or why no answer came."""
+    """A platform's answer: the signup it knows (None: not yet), its refusal, or why there is no answer."""
 
     connection: PlatformConnection
     record: SignupRecord | None = None
     refusal: str | None = None
-    away: str | None = None
+    unreachable_reason: str | None = None
     wait_s: int | None = None
 
 
 def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
-    """Return whom to ask about a payment; None where it is credited by now, or nobody is left to ask."""
+    """Return the payment and the platforms to ask; None if it is credited now or no platform is left."""
     pending = lookups.find(organization_id=organization_id, lookup_id=lookup_id)
     if pending is None:
         return None
@@ -68,21 +68,21 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
 
 
 def ask(prepared: PreparedLookup) -> list[PlatformAnswer]:
-    """Ask every platform for the buyer, each within its time. Calls them."""
+    """Ask every platform for the buyer, each within its time limit. Calls the platforms."""
     return [_ask_one(connection, prepared.email) for connection in prepared.connections]
 
 
 def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: datetime) -> datetime | None:
-    """Credit the payment by what was said, once; return when to ask again, None where this was the last time.
+    """Credit the payment by the answers, once; return when to ask again, None if this was the last time.
 
-    Who refuses us is not asked again. Where a platform was away to the last, a dead letter keeps the look-up.
+    A platform that refused is not asked again. If one was unreachable until the end, a dead letter keeps the look-up.
     """
     pending = prepared.pending
     desk = _booking_desk(pending, now)
     events.stage_locks(desk.connection, [prepared.payment])
     for answer in answers:
         if answer.refusal is not None:
-            check.record(answer.connection, CredentialsCheck(refusal=answer.refusal), now=now)
+            check.record(answer.connection, CredentialCheck(refusal=answer.refusal), now=now)
     crediting = connections.list_crediting(organization_id=pending.organization_id, at=pending.started_at)
     crediting_ids = {connection.id for connection in crediting}
     counted = [answer for answer in answers if answer.connection.id in crediting_ids]
@@ -103,12 +103,12 @@ def _ask_one(connection: PlatformConnection, email: str) -> PlatformAnswer:
     except CredentialsRefused as error:
         return PlatformAnswer(connection, refusal=str(error))
     except PlatformUnreachable as error:
-        return PlatformAnswer(connection, away=str(error), wait_s=error.wait_s)
+        return PlatformAnswer(connection, unreachable_reason=str(error), wait_s=error.wait_s)
     return PlatformAnswer(connection, signup)
 
 
 def _next_at(pending: PendingLookup, answers: Sequence[PlatformAnswer], now: datetime) -> datetime | None:
-    """Return when to ask again: as long as somebody does not know the person yet."""
+    """Return when to ask again; None once every platform knows the person or the time is up."""
     if all(answer.record is not None for answer in answers):
         return None
     return schedule.next_at(
@@ -130,11 +130,11 @@ def _list_claims(answers: Sequence[PlatformAnswer], parameters: Sequence[str]) -
 
 
 def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
-    """Return where the payment's conversion is booked: as by the event that told the payment."""
+    """Return the booking context of the event that reported the payment."""
     organization_id = pending.organization_id
     event_id = payments.find_event(organization_id=organization_id, payment_id=pending.payment_id)
     opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
-    assert opened is not None  # a payment holds it
+    assert opened is not None  # the payment refers to it
     return BookingContext(
         connection=opened.connection,
         event=opened.event,
@@ -146,8 +146,12 @@ def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
 
 
 def _end(pending: PendingLookup, answers: Sequence[PlatformAnswer]) -> None:
-    """Stage the end of a look-up that credited nobody; one that a platform never answered waits as a dead letter."""
-    away = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
+    """Stage the end of a look-up without a credit; if a platform never answered, it waits as a dead letter."""
+    away = [
+        f"{answer.connection.platform}: {answer.unreachable_reason}"
+        for answer in answers
+        if answer.unreachable_reason is not None
+    ]
     if not away:
         lookups.stage_end(pending)
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from domain.programs.days import DayRange
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.affiliates import affiliates
 from models.programs import daily, programs
 from models.programs.daily import DayScope, DaySum
@@ -38,7 +38,7 @@ def numbers(whose: DayScope, days: DayRange) -> list[DayNumbers]:
     for found in daily.list_sums(whose, days):
         by_day.setdefault(found.day, []).append(found)
     clicks = daily.count_clicks(whose, days)
-    return [_day(day, clicks.get(day, 0), by_day.get(day, ())) for day in days.each()]
+    return [_day(day, clicks.get(day, 0), by_day.get(day, ())) for day in days.list_days()]
 
 
 def _day(day: date, clicks: int, sums: Iterable[DaySum]) -> DayNumbers:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.organization import images
 from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES, AssetKind
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, ids, stored_files
 from models.programs import assets
 from pipelines.programs import lifecycle

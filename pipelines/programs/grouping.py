@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.programs import ceilings, terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.programs import partner_groups, programs
 from models.programs.partner_groups import CountedGroup

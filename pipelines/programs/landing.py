@@ -8,7 +8,7 @@ from uuid import UUID
 from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import images
 from domain.organization.images import Image
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids, stored_files
 
 # Whoever sets a page up may try a few.

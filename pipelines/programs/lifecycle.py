@@ -11,7 +11,7 @@ from uuid import UUID
 
 from domain import listing, slugs
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, ids
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate, landing, networking

@@ -11,7 +11,7 @@ from uuid import UUID
 from domain.money import valuation
 from domain.programs.days import DayRange
 from domain.programs.metrics import BoardEntry, BoardMetric, Metrics, MetricsGroup, build_metrics
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.affiliates import affiliates
 from models.organization import organizations
 from models.programs import metrics, numbers, programs

@@ -12,7 +12,7 @@ import settings
 from adapters.funding import registry
 from domain import listing
 from domain.listing import NetworkReview
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import NetworkVisibility
 from models.organization import organizations
 from models.programs import network, programs

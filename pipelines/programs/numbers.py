@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.money import fx
 from domain.programs.numbers import Budget, Money, total
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.money import fx_rates
 from models.organization import organizations
 from models.programs import numbers, programs

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder

@@ -7,7 +7,7 @@ from uuid import UUID
 from domain.payouts.native_sums import NativeSum
 from domain.payouts.states import AttemptState, PayoutStatus
 from domain.payouts.transfers import MANUAL
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.restores.matching import KnownPayout, Match
 from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 from models import ids

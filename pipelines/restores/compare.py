@@ -11,7 +11,7 @@ from uuid import UUID
 
 from domain.payouts import destinations, native_sums
 from domain.payouts.native_sums import NativeSum
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.restores import matching
 from domain.restores.matching import KnownPayout, Match, MatchingFacts
 from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.payouts import native_sums
 from domain.payouts.transfers import MANUAL
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, parse_key
 from models import ids
 from models.deals import deals, milestones, releases

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from domain.money import currencies
 from domain.payouts.states import AttemptState, PayoutStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.restores.transfers import Problem, TransferOutcome, TransferState
 from models.payouts import attempts, payouts
 from models.payouts.payouts import Payout

@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import emails, statuses
 from domain.programs import application_answers
 from domain.programs.application_form import ApplicationForm
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids, storefront
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate

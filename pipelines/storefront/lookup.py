@@ -6,7 +6,7 @@ Source: tracking spec, "Public storefront" and "Public storefront program".
 import re
 from dataclasses import dataclass
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import storefront
 from models.storefront import Address, BrandHost, Landing
 

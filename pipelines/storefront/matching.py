@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.funding import registry
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models.programs import network
 from models.programs.network import NetworkApplicant

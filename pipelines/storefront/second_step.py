@@ -15,7 +15,7 @@ from adapters.mail.answer_links import Applicant
 from domain import jobs
 from domain.programs import application_answers, application_events, application_form
 from domain.programs.application_form import ApplicationForm, FormField
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.organization import organizations

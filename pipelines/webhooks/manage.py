@@ -14,7 +14,7 @@ from uuid import UUID
 from adapters import sealing
 from adapters.safe_http import addresses, client
 from domain import jobs, statuses
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import events
 from models import advisory_locks, ids
 from models.webhooks import endpoints, outbox, redeliveries

@@ -1,1 +1,1 @@
-"""Affiliates on the wire."""
+"""Affiliates in the API."""

@@ -1,4 +1,4 @@
-"""Affiliates and their links on the wire.
+"""Affiliates and their links in the API.
 
 Source: core spec, "Affiliate" (what a key never sees: the application, auth ids, payout accounts).
 """
@@ -12,19 +12,19 @@ from domain import links, slugs, statuses
 from domain.conversions.commission import CommissionType
 from schemas.affiliates.balance import BalanceRecord
 from schemas.base import MAY_LACK, ONE_LINE, Amount, Email, Instant, Wire, line, one_of, rate, text
-from schemas.bounded import Items
-from schemas.paging import DEEPEST_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
+from schemas.collection_fields import Items
+from schemas.paging import MAX_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
 
-_MOST_TAGS = 50
-_LONGEST_TAG = 50
+_MAX_TAGS = 50
+_MAX_TAG_CHARS = 50
 _CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partner_group_id")
-_PAIR = "customCommissionType and customCommissionValue are sent together."
+_PAIR = "customCommissionType and customCommissionValue must be sent together."
 _NO_TYPE = "The affiliate has no customCommissionType yet. Send it together with customCommissionValue."
 
-#: In which orders affiliates are listed, the usual one first.
+#: The sort orders of affiliates, the default first.
 ORDERS = ("newest", "oldest", "name")
 
-#: Why a rate of an affiliate's own is refused.
+#: The refusals of an affiliate's own rate.
 RATE_REFUSALS = (
     "400 invalid_commission_type",
     "400 percentage_out_of_range",
@@ -34,7 +34,7 @@ RATE_REFUSALS = (
 
 
 def alias() -> fields.String:
-    """Return the field for a slug that the affiliate or the brand chose; an empty one counts as none.
+    """Return the field of a slug chosen by the affiliate or the brand; an empty one means none.
 
     Digits alone are refused with 400 slug_reserved.
     """
@@ -50,24 +50,24 @@ def _alias(value: str) -> None:
         raise slugs.refuse_reserved(value, field="customAlias")
 
 
-def _check_rate_pair(sent: dict[str, Any]) -> None:
+def _check_rate_pair(body: dict[str, Any]) -> None:
     is_type_missing, is_value_missing = (
-        sent.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
+        body.get(name) is None for name in ("custom_commission_type", "custom_commission_value")
     )
     if is_type_missing != is_value_missing:
         raise ValidationError(_PAIR, "customCommissionType" if is_type_missing else "customCommissionValue")
 
 
 class Tag(fields.String):
-    """A word of the brand's own, loaded trimmed."""
+    """A tag chosen by the brand, loaded trimmed."""
 
     def __init__(self) -> None:
         super().__init__(validate=[ONE_LINE])
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         tag = str(super()._deserialize(value, *args, **kwargs)).strip()
-        if not 1 <= len(tag) <= _LONGEST_TAG:
-            raise ValidationError(f"A tag has 1 to {_LONGEST_TAG} characters.")
+        if not 1 <= len(tag) <= _MAX_TAG_CHARS:
+            raise ValidationError(f"A tag has 1 to {_MAX_TAG_CHARS} characters.")
         return tag
 
 
@@ -83,8 +83,8 @@ class AffiliateBody(Wire):
     alias = alias()
 
     @validates_schema
-    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
-        _check_rate_pair(sent)
+    def _check_pair(self, body: dict[str, Any], **_: object) -> None:
+        _check_rate_pair(body)
 
     @post_load
     def _fill(self, affiliate: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class AffiliateBody(Wire):
 
 
 class AffiliateChanges(Wire):
-    """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them.
+    """Changes of an affiliate. Loads to the columns that were body; null leaves them, where it does not clear them.
 
     A customCommissionValue alone is the new value of the type that the affiliate has.
     """
@@ -105,21 +105,21 @@ class AffiliateChanges(Wire):
     custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = rate(allow_none=True)
     notes = text(longest=10_000, allow_none=True)
-    tags = Items(Tag(), most=_MOST_TAGS, allow_none=True)
+    tags = Items(Tag(), most=_MAX_TAGS, allow_none=True)
     partner_group_id = fields.UUID(allow_none=True)
 
     @validates_schema
-    def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
-        if "custom_commission_type" not in sent and sent.get("custom_commission_value") is not None:
-            return  # what type it is of is the affiliate's to say
-        if ("custom_commission_type" in sent) != ("custom_commission_value" in sent):
-            missing = "customCommissionValue" if "custom_commission_type" in sent else "customCommissionType"
+    def _check_pair(self, body: dict[str, Any], **_: object) -> None:
+        if "custom_commission_type" not in body and body.get("custom_commission_value") is not None:
+            return  # the type stays the affiliate's current one
+        if ("custom_commission_type" in body) != ("custom_commission_value" in body):
+            missing = "customCommissionValue" if "custom_commission_type" in body else "customCommissionType"
             raise ValidationError(_PAIR, missing)
-        _check_rate_pair(sent)
+        _check_rate_pair(body)
 
     @post_load
-    def _keep_what_changes(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        changes = {name: value for name, value in sent.items() if value is not None or name in _CLEARED_BY_NULL}
+    def _keep_what_changes(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        changes = {name: value for name, value in body.items() if value is not None or name in _CLEARED_BY_NULL}
         if "full_name" in changes:
             changes["full_name"] = changes["full_name"].strip()
         if "tags" in changes:
@@ -127,20 +127,20 @@ class AffiliateChanges(Wire):
         return changes
 
 
-def with_kept_type(changes: Mapping[str, Any], *, kept: str | None) -> dict[str, Any]:
-    """Return changes with the type that belongs to a customCommissionValue that is sent alone.
+def with_stored_type(changes: Mapping[str, Any], *, stored_type: str | None) -> dict[str, Any]:
+    """Return changes with the stored type for a customCommissionValue that was sent alone.
 
-    Raises ValidationError where the affiliate has none.
+    Raises ValidationError if the affiliate has no type.
     """
     if "custom_commission_value" not in changes or "custom_commission_type" in changes:
         return dict(changes)
-    if kept is None:
+    if stored_type is None:
         raise ValidationError(_NO_TYPE, "customCommissionType")
-    return {**changes, "custom_commission_type": kept}
+    return {**changes, "custom_commission_type": stored_type}
 
 
 class Rejection(Wire):
-    """Why an application is turned down, for the brand's own memory."""
+    """The reason for rejecting an application, for the brand's own records."""
 
     reason = text(longest=1000, load_default=None, allow_none=True)
 
@@ -165,9 +165,9 @@ class LinkRecord(Wire):
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`, in lists that ask for it with `balances`.
+    """An affiliate with `links`, and with `balances` in lists on request.
 
-    A person at the dashboard also sees `applicationData`, a key never does.
+    People at the dashboard also see `applicationData`, API keys never do.
     """
 
     id = fields.UUID()
@@ -192,7 +192,7 @@ class AffiliateRecord(Wire):
 
 
 class AffiliatesQuery(SkippingPageQuery):
-    """The list of affiliates in one of three orders, of one program, status or person when asked."""
+    """The list of affiliates in one of three orders, optionally filtered by program, status or text."""
 
     program_id = fields.UUID(load_default=None)
     status = one_of(statuses.AffiliateStatus, load_default=None)
@@ -206,10 +206,10 @@ class AffiliatesQuery(SkippingPageQuery):
 
 
 class ApplicationsQuery(Wire):
-    """The list of applications, of one program when asked."""
+    """The list of applications, optionally of one program."""
 
     take = QueryInteger(load_default=None, validate=validate.Range(min=1))
-    skip = QueryInteger(load_default=0, validate=validate.Range(max=DEEPEST_SKIP))
+    skip = QueryInteger(load_default=0, validate=validate.Range(max=MAX_SKIP))
     program_id = fields.UUID(load_default=None)
 
 
@@ -217,31 +217,31 @@ _FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances"))
 _FOR_KEY = AffiliateRecord(exclude=("links", "balances", "application_data"))
 _LINK = LinkRecord(exclude=("url",))
 
-#: The keys of an affiliate whom the database renders, for a person at the dashboard and for a key, and of a link.
+#: The keys of affiliates that the database renders, for a person at the dashboard and for an API key, and of links.
 DASHBOARD_WIRE, KEY_WIRE = _FOR_DASHBOARD.wire, _FOR_KEY.wire
 LINK_WIRE = (*_LINK.wire, ("url", "url", ""))
 
 
-def link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
-    """Return links as the API shows them. A link knows the `destination_url` of its program."""
-    shown: list[dict[str, Any]] = _LINK.dump(held, many=True)
-    for link, one in zip(held, shown, strict=True):
-        one["url"] = links.url(
+def link_records(rows: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links as the API shows them. A row has the `destination_url` of its program."""
+    records: list[dict[str, Any]] = _LINK.dump(rows, many=True)
+    for link, record in zip(rows, records, strict=True):
+        record["url"] = links.url(
             slug=link.slug,
             format=link.format,
             destination_url=link.destination_url,
             base_url=base_url,
             program_id=link.program_id,
         )
-    return shown
+    return records
 
 
 def affiliate_records(
-    affiliates: Iterable[Any], held: Sequence[Any], *, base_url: str, is_for_dashboard: bool = False
+    affiliates: Iterable[Any], link_rows: Sequence[Any], *, base_url: str, is_for_dashboard: bool = False
 ) -> list[dict[str, Any]]:
-    """Return affiliates with the links that they hold as the API shows them, to a key unless `is_for_dashboard`."""
-    shown: list[dict[str, Any]] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliates, many=True)
-    by_id: dict[str, list[dict[str, Any]]] = {one["id"]: one.setdefault("links", []) for one in shown}
-    for link in link_records(held, base_url=base_url):
+    """Return affiliates with their links as the API shows them, to an API key unless `is_for_dashboard`."""
+    records: list[dict[str, Any]] = (_FOR_DASHBOARD if is_for_dashboard else _FOR_KEY).dump(affiliates, many=True)
+    by_id: dict[str, list[dict[str, Any]]] = {record["id"]: record.setdefault("links", []) for record in records}
+    for link in link_records(link_rows, base_url=base_url):
         by_id[link["affiliateId"]].append(link)
-    return shown
+    return records

@@ -1,4 +1,4 @@
-"""What an affiliate has coming, on the wire: sums of the ledger by currency and state, in minor units."""
+"""Balances of affiliates in the API: sums of the ledger by currency and state, in minor units."""
 
 from marshmallow import fields
 
@@ -6,7 +6,7 @@ from schemas.base import Wire
 
 
 class BalanceRecord(Wire):
-    """What there is in one currency."""
+    """The balance in one currency."""
 
     currency = fields.String()
     on_hold_cents = fields.Integer()
@@ -16,7 +16,7 @@ class BalanceRecord(Wire):
 
 
 class AffiliateBalancesRecord(Wire):
-    """An affiliate's balance, a record for each currency in which there is anything."""
+    """An affiliate's balance, one record per currency."""
 
     wire_name = "AffiliateBalance"
 

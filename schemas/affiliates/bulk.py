@@ -1,4 +1,4 @@
-"""Bulk actions on affiliates, on the wire.
+"""Bulk actions on affiliates, in the API.
 
 Source: core spec, "Affiliates" (bulk-action, bulk approve and pause) and section 8 "Limits".
 """
@@ -6,29 +6,29 @@ Source: core spec, "Affiliates" (bulk-action, bulk approve and pause) and sectio
 from marshmallow import fields
 
 from schemas.base import Wire, one_of
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 
 ACTIONS = ("approve", "pause", "delete")
 
-_MOST_FOR_API = 200
-_MOST_AT_DASHBOARD = 500
+_MAX_FOR_API = 200
+_MAX_AT_DASHBOARD = 500
 
 
 class BulkAction(Wire):
-    """An action on up to 200 affiliates. There is no way to say "all"."""
+    """An action on up to 200 affiliates. There is no value for "all"."""
 
-    affiliate_ids = Items(fields.UUID(), most=_MOST_FOR_API, least=1, required=True)
+    affiliate_ids = Items(fields.UUID(), most=_MAX_FOR_API, least=1, required=True)
     action = one_of(ACTIONS, required=True)
 
 
 class BulkIds(Wire):
     """Up to 500 affiliates whom a person selected."""
 
-    ids = Items(fields.UUID(), most=_MOST_AT_DASHBOARD, least=1, required=True)
+    ids = Items(fields.UUID(), most=_MAX_AT_DASHBOARD, least=1, required=True)
 
 
 class BulkOutcome(Wire):
-    """How many the action took, how many it left alone, and whom it took."""
+    """How many affiliates the action changed and skipped, and the ids of the changed ones."""
 
     action = one_of(ACTIONS)
     affected = fields.Integer()
@@ -37,7 +37,7 @@ class BulkOutcome(Wire):
 
 
 class BulkApproved(Wire):
-    """How many were approved, and how many left alone."""
+    """How many affiliates were approved and skipped."""
 
     affected = fields.Integer()
     skipped = fields.Integer()
@@ -45,7 +45,7 @@ class BulkApproved(Wire):
 
 
 class BulkPaused(Wire):
-    """How many were paused, and how many left alone."""
+    """How many affiliates were paused and skipped."""
 
     affected = fields.Integer()
     skipped = fields.Integer()

@@ -1,4 +1,4 @@
-"""A new tracking link on the wire.
+"""A new tracking link in the API.
 
 Source: core spec, "Affiliate" (tracking link).
 """
@@ -21,5 +21,5 @@ class LinkBody(Wire):
     format = one_of(LinkFormat, load_default=None, allow_none=True)
 
     @post_load
-    def _fill(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return {"alias": sent["alias"] or None, "format": sent["format"] or LinkFormat.Short.value}
+    def _fill(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {"alias": body["alias"] or None, "format": body["format"] or LinkFormat.Short.value}

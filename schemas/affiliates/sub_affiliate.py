@@ -1,4 +1,4 @@
-"""Sub-affiliate recruiting on the wire: the setting of a program, the link that recruits, and the recruits.
+"""Sub-affiliate recruiting in the API: the setting of a program, the link that recruits, and the recruits.
 
 Source: tracking spec, "Sub-affiliate config", "PUT config failures", "Override conversion" (recruit records).
 """
@@ -10,33 +10,33 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from domain import statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import NEEDED, Amount, Flag, Instant, Wire, decimals, one_of
 
 
 class SubAffiliateConfig(Wire):
-    """Whether recruiting pays, and how many percent of a recruit's commission."""
+    """Whether recruiting pays, and the percentage of a recruit's commission."""
 
     enabled = Flag(attribute="sub_affiliate_enabled", metadata=NEEDED)
     percent = Amount(attribute="sub_affiliate_percent", metadata=NEEDED)
 
 
-def load(sent: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the columns that a PUT body sets, both of them.
+def load(body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return both columns that a PUT body sets.
 
     Raises Refused 400: body_required, unsupported_value.
     """
-    if not sent:
+    if not body:
         raise Refused(400, "body_required", "A JSON object with enabled and percent is required.")
-    enabled = sent.get("enabled")
+    enabled = body.get("enabled")
     if not isinstance(enabled, bool):
         raise Refused(400, "unsupported_value", "enabled must be true or false.", field="enabled")
-    return {"sub_affiliate_enabled": enabled, "sub_affiliate_percent": _percent(sent.get("percent"))}
+    return {"sub_affiliate_enabled": enabled, "sub_affiliate_percent": _percent(body.get("percent"))}
 
 
-def _percent(sent: object) -> Decimal:
+def _percent(value: object) -> Decimal:
     try:
-        percent: Decimal = Amount().deserialize(sent)
+        percent: Decimal = Amount().deserialize(value)
     except ValidationError:
         percent = Decimal(-1)
     if not 0 <= percent <= 100 or decimals(percent) > 4:
@@ -46,13 +46,13 @@ def _percent(sent: object) -> Decimal:
 
 
 class LinkQuery(Wire):
-    """Which campaign the recruiting link is for; missing and malformed are refused alike, with a code."""
+    """The campaign of the recruiting link; a missing and a malformed id get the same refusal code."""
 
     program_id = fields.String(load_default="", metadata={"format": "uuid", **NEEDED})
 
 
 class RecruitingLink(Wire):
-    """The address that an affiliate shares to recruit for one campaign."""
+    """The URL that an affiliate shares to recruit for one campaign."""
 
     affiliate_id = fields.UUID()
     program_id = fields.UUID()
@@ -61,7 +61,7 @@ class RecruitingLink(Wire):
 
 
 class Unconvertible(Wire):
-    """Native minor units of one currency that no rate of the day could value."""
+    """Native minor units of one currency without a rate for the day."""
 
     commission_cents = fields.Integer()
     override_cents = fields.Integer()
@@ -78,7 +78,9 @@ class RecruitRecord(Wire):
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()
     joined_at = Instant(attribute="created_at")
-    unconvertible_by_currency = fields.Dict(keys=fields.String(), values=fields.Nested(Unconvertible), attribute="held")
+    unconvertible_by_currency = fields.Dict(
+        keys=fields.String(), values=fields.Nested(Unconvertible), attribute="unvalued"
+    )
 
 
 class SubAffiliateRecord(Wire):
@@ -91,4 +93,6 @@ class SubAffiliateRecord(Wire):
     total_commission_cents = fields.Integer(attribute="commission_cents")
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()
-    unconvertible_by_currency = fields.Dict(keys=fields.String(), values=fields.Nested(Unconvertible), attribute="held")
+    unconvertible_by_currency = fields.Dict(
+        keys=fields.String(), values=fields.Nested(Unconvertible), attribute="unvalued"
+    )

@@ -1,4 +1,4 @@
-"""Tax forms on the wire.
+"""Tax forms in the API.
 
 Source: core spec, "Affiliate" (tax form).
 """
@@ -7,12 +7,12 @@ from marshmallow import fields
 
 from schemas.base import Instant, Wire, bearer_secret, one_of
 
-#: What a form may be.
+#: The types of forms.
 TYPES = ("W9", "W8BEN", "W8BENE")
 
 
 class TaxFormRecord(Wire):
-    """A form with a link that opens it; only `heldByStripe` when the payout provider holds the form."""
+    """A form with a link that opens it; only `heldByStripe` if the payout provider holds the form."""
 
     all_may_lack = True
 
@@ -26,7 +26,7 @@ class TaxFormRecord(Wire):
 
 
 class FileQuery(Wire):
-    """What a signed link carries; nothing it says is malformed, only wrong."""
+    """The parameters of a signed link; any text is accepted and then verified."""
 
     expires = fields.String(load_default="")
     signature = fields.String(load_default="")

@@ -1,26 +1,26 @@
-"""Hooks of no-code platforms on the wire, the connection behind them, and the events that they are shown."""
+"""Hooks of no-code platforms in the API, the connection behind them, and sample events."""
 
 from typing import Any
 
 from marshmallow import fields, post_load, validate
 
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from schemas.base import MAY_LACK, Instant, Wire, bearer_secret, one_of, text
 from schemas.paging import QueryInteger
 
-# Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
-_LONGEST_TEXT = 65_536
+# Whether a URL may be called is decided elsewhere, with codes of its own; this only limits the text.
+_MAX_TEXT_CHARS = 65_536
 _DEFAULT_SAMPLES = 3
-_MOST_SAMPLES = 10
+_MAX_SAMPLES = 10
 
 
 class HookBody(Wire):
-    """A new hook: which trigger event, and where it is told. Refuses other types as `unknown_event`."""
+    """A new hook: its trigger event and its URL. Refuses other types as `unknown_event`."""
 
     event = text(longest=100, required=True, metadata={"enum": [*events.TESTABLE]})
-    target_url = text(longest=_LONGEST_TEXT, required=True)
+    target_url = text(longest=_MAX_TEXT_CHARS, required=True)
 
     @post_load
     def _check(self, hook: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class HookBody(Wire):
 
 
 class HookRecord(Wire):
-    """A hook; its secret is there at the moment when it is made, and never again."""
+    """A hook; its secret is present only in the response to its creation."""
 
     wire_name = "AutomationHook"
 
@@ -40,7 +40,7 @@ class HookRecord(Wire):
 
 
 class AutomationConnectionRecord(Wire):
-    """Whom a key connects to: enough for a person to tell two connections apart."""
+    """The organization of a key: enough for a person to distinguish two connections."""
 
     organization_id = fields.UUID()
     organization_name = fields.String()
@@ -51,13 +51,13 @@ class AutomationConnectionRecord(Wire):
 
 
 class SamplesQuery(Wire):
-    """How many events at most; more than ten are ten."""
+    """The maximum number of events, at most ten."""
 
     limit = QueryInteger(load_default=_DEFAULT_SAMPLES, validate=validate.Range(min=1))
 
     @post_load
     def _clamp(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
-        return {"limit": min(query["limit"], _MOST_SAMPLES)}
+        return {"limit": min(query["limit"], _MAX_SAMPLES)}
 
 
 class SampleEvent(Wire):
@@ -71,7 +71,7 @@ class SampleEvent(Wire):
 
 
 def check_trigger(event: str) -> None:
-    """Refuse what is none of the nine trigger events: 400 unknown_event."""
+    """Refuse anything other than the nine trigger events: 400 unknown_event."""
     if event not in events.TESTABLE:
-        message = f"That is no event that a workflow can begin with. They are: {', '.join(events.TESTABLE)}."
+        message = f"A workflow cannot start with this event. Use one of: {', '.join(events.TESTABLE)}."
         raise Refused(400, "unknown_event", message, field="event", invalid=[event], valid=[*events.TESTABLE])

@@ -1,1 +1,1 @@
-"""Clicks and what installs them, on the wire."""
+"""Clicks and what installs them, in the API."""

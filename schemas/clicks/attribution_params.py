@@ -1,4 +1,4 @@
-"""Attribution parameters on the wire. Source: tracking spec, "Attribution parameters"."""
+"""Attribution parameters in the API. Source: tracking spec, "Attribution parameters"."""
 
 from marshmallow import fields
 
@@ -12,7 +12,7 @@ class AttributionParamsBody(Wire):
 
 
 class AttributionParamsRecord(Wire):
-    """What an organization's pages look for, and in which order."""
+    """The parameters that an organization's pages look for, in order of priority."""
 
     custom = fields.String(allow_none=True)
     defaults = fields.List(fields.String())

@@ -1,4 +1,4 @@
-"""Clicks on the wire: what a page tells of a visit, and what it is told.
+"""Clicks in the API: the visits that pages report, and the responses.
 
 Source: tracking spec, "Public click endpoint".
 """
@@ -8,43 +8,43 @@ from marshmallow import fields
 from domain import statuses
 from schemas.base import MAY_LACK, Wire, one_of, text
 
-_LONGEST_SLUG = 200
-_LONGEST_URL = 8192
-_LONGEST_TAG = 1024
-_LONGEST_VISITOR = 128
-LONGEST_PIXEL_KEY = 64
+_MAX_SLUG_CHARS = 200
+_MAX_URL_CHARS = 8192
+_MAX_TAG_CHARS = 1024
+_MAX_VISITOR_CHARS = 128
+MAX_PIXEL_KEY_CHARS = 64
 
 
 class ClickBody(Wire):
-    """A visit that a link brought, as a body and as a query. Only the slug says where it came from.
+    """A visit through a link, as a body and as a query. Only the slug says where it came from.
 
     With the key of a store's web pixel the slug is one of the store's organization.
     """
 
-    slug = text(required=True, shortest=1, longest=_LONGEST_SLUG)
+    slug = text(required=True, shortest=1, longest=_MAX_SLUG_CHARS)
     program_id = fields.UUID(load_default=None, allow_none=True)
-    url = text(load_default=None, allow_none=True, longest=_LONGEST_URL)
-    referrer = text(load_default=None, allow_none=True, longest=_LONGEST_URL)
-    sub_id = text(load_default=None, allow_none=True, longest=_LONGEST_TAG)
-    visitor_id = text(load_default=None, allow_none=True, longest=_LONGEST_VISITOR)
-    pixel_key = text(load_default=None, allow_none=True, longest=LONGEST_PIXEL_KEY)
+    url = text(load_default=None, allow_none=True, longest=_MAX_URL_CHARS)
+    referrer = text(load_default=None, allow_none=True, longest=_MAX_URL_CHARS)
+    sub_id = text(load_default=None, allow_none=True, longest=_MAX_TAG_CHARS)
+    visitor_id = text(load_default=None, allow_none=True, longest=_MAX_VISITOR_CHARS)
+    pixel_key = text(load_default=None, allow_none=True, longest=MAX_PIXEL_KEY_CHARS)
 
 
 class ClickDebug(Wire):
-    """`debug=1` asks why, for callers with a key or a session of the program's organization; nobody else is told."""
+    """`debug=1` requests the verdict, only for callers with a key or a session of the program's organization."""
 
     debug = fields.String(load_default=None)
 
 
 class ClickQuery(ClickBody, ClickDebug):
-    """A visit told in the query."""
+    """A visit as a query."""
 
 
 class ClickVerdict(Wire):
-    """What became of a click: whether it counts, its outcome, its score, and the reasons against it.
+    """The verdict on a click: whether it counts, its outcome, its score, and the reasons against it.
 
     A reason is a fraud rule's name, or why there was no click: unknown_slug, program_not_open, affiliate_not_approved,
-    no_visit (a robot, or a page that is fetched ahead), duplicate, not_taken (nothing could take it).
+    no_visit (a robot, or a prefetched page), duplicate, not_taken (it could not be accepted).
     """
 
     recorded = fields.Boolean(attribute="is_recorded")
@@ -54,7 +54,7 @@ class ClickVerdict(Wire):
 
 
 class ClickAnswer(Wire):
-    """`ok` alone when there was nothing to count; with a click's id the slug is known and earning."""
+    """Only `ok` when there was nothing to count; with a click's id when the slug is known and earning."""
 
     ok = fields.Boolean(required=True)
     click_id = fields.String(metadata=MAY_LACK)
@@ -66,7 +66,7 @@ class ClickAnswer(Wire):
 
 
 class GifQuery(Wire):
-    """Which campaign's page shows the counter. It is shown for any values. `script=1`: the script asks for it."""
+    """The campaign of the page with the counter image, which is served for any values. `script=1`: from the script."""
 
     program_id = fields.String(load_default=None, metadata={"format": "uuid"})
     script = fields.String(load_default=None)

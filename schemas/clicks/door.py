@@ -1,9 +1,9 @@
-"""What a buyer gives at a checkout door."""
+"""The form of a checkout door."""
 
 from schemas.base import Email, Wire
 
 
 class DoorBody(Wire):
-    """The form of a door that asks for the email first."""
+    """The form of a checkout door that requires the buyer's email."""
 
     email = Email(required=True)

@@ -1,21 +1,21 @@
-"""The installation of a program's tag on the wire."""
+"""The installation of a program's tag in the API."""
 
 from marshmallow import fields
 
 from domain.clicks.installation import TagFinding
 from schemas.base import Instant, Wire, one_of, text
 
-_LONGEST_URL = 2048
+_MAX_URL_CHARS = 2048
 
 
 class InstallCheckBody(Wire):
-    """Which page to look at."""
+    """The page to check."""
 
-    url = text(longest=_LONGEST_URL, shortest=1, required=True)
+    url = text(longest=_MAX_URL_CHARS, shortest=1, required=True)
 
 
 class InstallCheckRecord(Wire):
-    """What the page that was checked last carried; the directives are those that would let the script in."""
+    """The result of the last check of a page; the directives are those that would allow the script."""
 
     wire_name = "InstallCheck"
 
@@ -29,7 +29,7 @@ class InstallCheckRecord(Wire):
 
 
 class InstallStatus(Wire):
-    """How far a program's installation is: four steps, and what is known of each."""
+    """The progress of a program's installation: four steps, with details of each."""
 
     tag_is_there = fields.Boolean(attribute="lights.tag_is_there")
     tag_is_newest = fields.Boolean(attribute="lights.tag_is_newest")

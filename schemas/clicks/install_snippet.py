@@ -1,4 +1,4 @@
-"""The install snippet on the wire. Source: tracking spec, "Install snippet"."""
+"""The install snippet in the API. Source: tracking spec, "Install snippet"."""
 
 from marshmallow import fields
 
@@ -7,13 +7,13 @@ from schemas.paging import QueryFlag
 
 
 class LoaderQuery(Wire):
-    """Whose script: that of the organization which has this program."""
+    """The program whose organization's script is requested."""
 
     program_id = fields.UUID(load_default=None)
 
 
 class SnippetQuery(Wire):
-    """Which snippet: of which program (None: the newest that is open), with what on its tag."""
+    """The program of the snippet (None: the newest open one), and the options of its tag."""
 
     program_id = fields.UUID(load_default=None)
     with_pixel = QueryFlag(load_default=False)
@@ -21,7 +21,7 @@ class SnippetQuery(Wire):
 
 
 class Snippet(Wire):
-    """The HTML to put on a page, and what it was made of."""
+    """The HTML to put on a page, and its parts."""
 
     snippet = fields.String()
     program_id = fields.UUID()

@@ -1,25 +1,25 @@
-"""What a store's web pixel tells of a checkout, on the wire."""
+"""Checkouts that a store's web pixel reports, in the API."""
 
 from marshmallow import fields
 
 from schemas.base import Wire, text
-from schemas.clicks.click import LONGEST_PIXEL_KEY
+from schemas.clicks.click import MAX_PIXEL_KEY_CHARS
 
-_LONGEST_TOKEN = 128
-_LONGEST_SLUG = 200
-_LONGEST_TAG = 1024
+_MAX_TOKEN_CHARS = 128
+_MAX_SLUG_CHARS = 200
+_MAX_TAG_CHARS = 1024
 
 
 class StoreCheckoutBody(Wire):
-    """A checkout, by the token that the store knows it by, and the slug by which its browser had come."""
+    """A checkout by the store's token, and the slug through which its browser had come."""
 
-    pixel_key = text(required=True, shortest=1, longest=LONGEST_PIXEL_KEY)
-    checkout_token = text(required=True, shortest=1, longest=_LONGEST_TOKEN)
-    slug = text(required=True, shortest=1, longest=_LONGEST_SLUG)
-    sub_id = text(load_default=None, allow_none=True, longest=_LONGEST_TAG)
+    pixel_key = text(required=True, shortest=1, longest=MAX_PIXEL_KEY_CHARS)
+    checkout_token = text(required=True, shortest=1, longest=_MAX_TOKEN_CHARS)
+    slug = text(required=True, shortest=1, longest=_MAX_SLUG_CHARS)
+    sub_id = text(load_default=None, allow_none=True, longest=_MAX_TAG_CHARS)
 
 
 class StoreCheckoutAnswer(Wire):
-    """`ok`: it was read. Nothing is said of what is known."""
+    """`ok`: the body was valid. Nothing else is disclosed."""
 
     ok = fields.Boolean(required=True)

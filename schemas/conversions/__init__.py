@@ -1,1 +1,1 @@
-"""Sales and conversions on the wire."""
+"""Sales and conversions in the API."""

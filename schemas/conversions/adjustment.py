@@ -1,4 +1,4 @@
-"""Bodies with which a person refunds a conversion or changes its commission."""
+"""Bodies of manual refunds and commission changes."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _MAX_NOTE_CHARACTERS = 1_000
 
 
 class _Correction(Wire):
-    """Why money is corrected. Unknown fields are refused: one that is ignored could move another amount."""
+    """The reason of a correction. Unknown fields are refused, since an ignored one could change the amount."""
 
     class Meta:
         unknown = RAISE
@@ -26,12 +26,12 @@ class _Correction(Wire):
 
 
 class ConversionRefundBody(_Correction):
-    """A refund of a conversion. Loads `amount_cents` to None for what remains."""
+    """A refund of a conversion. Loads `amount_cents` to None for all that remains."""
 
     amount_cents = Cents(strict=True, load_default=None, allow_none=True)
 
 
 class CommissionBody(_Correction):
-    """Another commission of a conversion, after refunds."""
+    """A new commission of a conversion, after refunds."""
 
     commission_cents = Cents(strict=True, required=True, validate=validate.Range(min=0))

@@ -1,4 +1,4 @@
-"""Why an affiliate is credited, on the wire.
+"""Attribution logs in the API.
 
 Source: tracking spec, section 8 "Lead attribution order".
 """
@@ -9,7 +9,7 @@ from schemas.base import Instant, Wire
 
 
 class StepRecord(Wire):
-    """One step of the order; `code` is for machines and stays, `detail` is for people and may be reworded."""
+    """One step of the order; `code` is for machines and fixed, `detail` is for people and may be reworded."""
 
     wire_name = "AttributionStep"
 
@@ -21,7 +21,7 @@ class StepRecord(Wire):
 
 
 class AttributionRecord(Wire):
-    """Whom a conversion credits and what every step said."""
+    """The affiliate whom a conversion credits, and the result of every step."""
 
     conversion_id = fields.UUID()
     affiliate_id = fields.UUID()

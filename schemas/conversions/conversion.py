@@ -1,6 +1,6 @@
-"""Conversions on the wire.
+"""Conversions in the API.
 
-Source: core spec, "Conversion". `commissionCents` is what the affiliate still earns; what was reversed stands beside.
+Source: core spec, "Conversion". `commissionCents` is what the affiliate still earns; the reversed part is separate.
 """
 
 from typing import Any
@@ -18,8 +18,8 @@ _UNTAGGED = "untagged"
 
 
 class _Filters(Wire):
-    """What a list is narrowed by, and its order. Loads to `filters`, named as
-    `models.conversions.lists.ConversionFilters` has them, and to `order`.
+    """The filters of a list and its order. Loads to `filters`, with the names of
+    `models.conversions.lists.ConversionFilters`, and to `order`.
     """
 
     affiliate_id = fields.UUID(load_default=None)
@@ -34,29 +34,29 @@ class _Filters(Wire):
 
     @post_load
     def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
-        asked = query.pop("sub_id")
-        tag = None if asked == _UNTAGGED else subid.normalize(asked)
-        if asked and asked != _UNTAGGED and tag is None:
-            raise ValidationError("It has no character that a tag can hold.", "subId")
+        sub_id = query.pop("sub_id")
+        tag = None if sub_id == _UNTAGGED else subid.normalize(sub_id)
+        if sub_id and sub_id != _UNTAGGED and tag is None:
+            raise ValidationError("It has no character that a tag can contain.", "subId")
         sought = (query.pop("q") or "").strip() or None
         order = ConversionOrder(query.pop("sort"))
         if order == ConversionOrder.payable and query["status"] != statuses.ConversionStatus.Pending:
-            raise ValidationError("Only what is Pending becomes payable: ask for that status as well.", "sort")
+            raise ValidationError("Only Pending conversions become payable. Filter by that status as well.", "sort")
         paging = {name: query.pop(name) for name in ("take", "cursor") if name in query}
-        filters = query | {"sub_id": tag, "untagged": asked == _UNTAGGED, "sought": sought}
+        filters = query | {"sub_id": tag, "untagged": sub_id == _UNTAGGED, "sought": sought}
         return paging | {"filters": filters, "order": order}
 
 
 class ConversionsQuery(_Filters, PageQuery):
-    """The list's filters and its order. Loads to `take`, `cursor`, `filters` and `order`."""
+    """The filters and the order of the list. Loads to `take`, `cursor`, `filters` and `order`."""
 
 
 class ExportQuery(_Filters):
-    """The export's filters and its order: those of the list. Loads to `filters` and `order`."""
+    """The filters and the order of the export, as of the list. Loads to `filters` and `order`."""
 
 
 class ConversionRecord(Wire):
-    """A conversion. Whom and what it belongs to is said where conversions are read, not by what changes one."""
+    """A conversion. Names of its affiliate and program are only in responses of reading operations."""
 
     id = fields.UUID()
     affiliate_id = fields.UUID()
@@ -120,6 +120,6 @@ class ConversionDetail(ConversionRecord):
 
 
 class ReviewBody(Wire):
-    """Why a conversion is validated, invalidated, approved or denied; it may say nothing."""
+    """The optional reason why a conversion is validated, invalidated, approved or denied."""
 
     reason = text(longest=1000, load_default=None, allow_none=True)

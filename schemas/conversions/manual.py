@@ -9,7 +9,7 @@ from marshmallow import fields, post_load
 
 from domain.conversions import manual_sales
 from domain.money.money import MAX_AMOUNT_CENTS
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Email, Instant, Wire, one_of, text
 from schemas.conversions.conversion import ConversionRecord
 from schemas.conversions.sale import Cents, supported_currency
@@ -35,37 +35,37 @@ class ManualConversionBody(Wire):
     note = text(longest=50_000, load_default=None, allow_none=True)
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        sent["kind"] = sent["kind"] or "sale"
-        if sent["kind"] == "bonus":
-            _check_bonus(sent)
-            sent["amount_cents"] = 0
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        body["kind"] = body["kind"] or "sale"
+        if body["kind"] == "bonus":
+            _check_bonus(body)
+            body["amount_cents"] = 0
         else:
-            _check_sale(sent)
-        is_named = sent["currency"] is not None and bool(sent["currency"].strip())
-        sent["currency"] = supported_currency(sent["currency"]) if is_named else None
-        sent["note"] = (sent["note"] or "").strip()[:_NOTE_CHARACTERS] or None
-        return sent
+            _check_sale(body)
+        has_currency = body["currency"] is not None and bool(body["currency"].strip())
+        body["currency"] = supported_currency(body["currency"]) if has_currency else None
+        body["note"] = (body["note"] or "").strip()[:_NOTE_CHARACTERS] or None
+        return body
 
 
 class ManualConversionAnswer(Wire):
-    """The conversion, with the note that came with it."""
+    """The conversion and its note."""
 
     conversion = fields.Nested(ConversionRecord)
     note = fields.String(allow_none=True)
 
 
-def _check_bonus(sent: dict[str, Any]) -> None:
-    if sent["amount_cents"] is not None:
+def _check_bonus(body: dict[str, Any]) -> None:
+    if body["amount_cents"] is not None:
         raise Refused(400, "bonus_has_no_amount", "A bonus has no amountCents.", field="amountCents")
-    commission_cents = sent["commission_cents"]
+    commission_cents = body["commission_cents"]
     if commission_cents is None or not 1 <= commission_cents <= MAX_AMOUNT_CENTS:
         message = f"A bonus needs commissionCents from 1 to {MAX_AMOUNT_CENTS} minor units of the currency."
         raise Refused(400, "commission_out_of_range", message, field="commissionCents")
 
 
-def _check_sale(sent: dict[str, Any]) -> None:
-    amount_cents, commission_cents = sent["amount_cents"], sent["commission_cents"]
+def _check_sale(body: dict[str, Any]) -> None:
+    amount_cents, commission_cents = body["amount_cents"], body["commission_cents"]
     if amount_cents is None or not 1 <= amount_cents <= MAX_AMOUNT_CENTS:
         message = f"amountCents must be from 1 to {MAX_AMOUNT_CENTS} minor units of the currency."
         raise Refused(400, "amount_out_of_range", message, field="amountCents")
@@ -75,5 +75,5 @@ def _check_sale(sent: dict[str, Any]) -> None:
         message = "commissionCents must not be negative."
         raise Refused(400, "commission_out_of_range", message, field="commissionCents")
     if commission_cents > manual_sales.MAX_TIMES_AMOUNT * amount_cents:
-        message = f"commissionCents may be at most {manual_sales.MAX_TIMES_AMOUNT} times amountCents."
+        message = f"commissionCents can be at most {manual_sales.MAX_TIMES_AMOUNT} times amountCents."
         raise Refused(400, "commission_exceeds_cap", message, field="commissionCents")

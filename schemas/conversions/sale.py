@@ -11,10 +11,10 @@ from marshmallow import ValidationError, fields, post_load
 from domain.clicks import subid
 from domain.conversions import avatars
 from domain.money import currencies, money
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import MAY_LACK, NEEDED, CleanedLine, Wire, http_url, text
 
-_LONGEST_EVENT_ID = 512
+_MAX_EVENT_ID_CHARS = 512
 _CODE_LETTERS = 3
 
 
@@ -25,7 +25,7 @@ def _https(value: str) -> None:
 
 
 class Cents(fields.Integer):
-    """A strict integer. One beyond 64 bits is parsed as a float: it is whole, and out of every range."""
+    """A strict integer. One beyond 64 bits is parsed as a float; it is accepted as an integer, out of every range."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         is_huge = isinstance(value, float) and abs(value) >= 2**63
@@ -39,7 +39,7 @@ class SaleBody(Wire):
     amount_out_of_range, unsupported_currency.
     """
 
-    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True, metadata=NEEDED)
+    external_event_id = text(longest=_MAX_EVENT_ID_CHARS, load_default=None, allow_none=True, metadata=NEEDED)
     affiliate_slug = text(longest=255, load_default=None, allow_none=True, metadata=NEEDED)
     amount_cents = Cents(strict=True, load_default=None, allow_none=True, metadata=NEEDED)
     currency = text(longest=255, load_default=None, allow_none=True)
@@ -51,10 +51,10 @@ class SaleBody(Wire):
 
     @post_load
     def _settle_on_columns(self, sale: dict[str, Any], **_: object) -> dict[str, Any]:
-        _required(sale["external_event_id"], "externalEventId", "external_event_id_required", status=400)
-        _required(sale["affiliate_slug"], "affiliateSlug", "affiliate_slug_required", status=400)
+        _require(sale["external_event_id"], "externalEventId", "external_event_id_required", status=400)
+        _require(sale["affiliate_slug"], "affiliateSlug", "affiliate_slug_required", status=400)
         sale["affiliate_slug"] = sale["affiliate_slug"].lower()
-        _in_range(sale["amount_cents"])
+        _check_amount(sale["amount_cents"])
         sale["currency"] = supported_currency(sale["currency"])
         sale["sub_id"] = subid.normalize(sale["sub_id"])
         for name in ("customer_id", "customer_name", "customer_email"):
@@ -64,25 +64,25 @@ class SaleBody(Wire):
 
 
 class RefundBody(Wire):
-    """A signed refund. Loads to `external_event_id` and `refund_amount_cents` (None: what remains)."""
+    """A signed refund. Loads to `external_event_id` and `refund_amount_cents` (None: all that remains)."""
 
-    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True, metadata=NEEDED)
+    external_event_id = text(longest=_MAX_EVENT_ID_CHARS, load_default=None, allow_none=True, metadata=NEEDED)
     affiliate_slug = fields.Raw(
-        load_default=None, allow_none=True, metadata={"description": "Refused: it is what tells a sale from a refund."}
+        load_default=None, allow_none=True, metadata={"description": "Refused: it distinguishes a sale from a refund."}
     )
     refund_amount_cents = Cents(strict=True, load_default=None, allow_none=True)
 
     @post_load
     def _settle(self, refund: dict[str, Any], **_: object) -> dict[str, Any]:
-        # The signature covers the body and not the address: a captured sale must not serve as its own refund.
+        # The signature covers the body and not the URL: a captured sale must not be usable as its own refund.
         if refund.pop("affiliate_slug") is not None:
             raise Refused(400, "invalid_body", "This is the body of a sale, not of a refund.", field="affiliateSlug")
-        _required(refund["external_event_id"], "externalEventId", "external_event_id_required", status=422)
+        _require(refund["external_event_id"], "externalEventId", "external_event_id_required", status=422)
         return refund
 
 
 class RefundAnswer(Wire):
-    """What a refund did."""
+    """The effect of a refund."""
 
     ok = fields.Constant(True)
     conversion_id = fields.UUID()
@@ -91,27 +91,27 @@ class RefundAnswer(Wire):
     is_full_refund = fields.Boolean()
 
 
-def supported_currency(sent: str | None) -> str:
-    """Return the currency code to record: USD when blank, else what was sent if it is supported.
+def supported_currency(text: str | None) -> str:
+    """Return the currency code to record: USD for a blank text, else the text itself if it is supported.
 
-    Raises Refused unsupported_currency, which echoes what was sent; a mislabelled amount is never taken for USD.
+    Raises Refused unsupported_currency, which echoes the text; a mislabelled amount never counts as USD.
     """
-    if sent is None or not sent.strip():
+    if text is None or not text.strip():
         return "USD"
-    code = currencies.normalize(sent) if len(sent) == _CODE_LETTERS else None
+    code = currencies.normalize(text) if len(text) == _CODE_LETTERS else None
     if code is None:
         raise Refused(
-            400, "unsupported_currency", f"{sent!r} is not a supported currency code.", field="currency", currency=sent
+            400, "unsupported_currency", f"{text!r} is not a supported currency code.", field="currency", currency=text
         )
     return code
 
 
-def _required(value: str | None, field: str, code: str, *, status: int) -> None:
+def _require(value: str | None, field: str, code: str, *, status: int) -> None:
     if value is None or not value.strip():
         raise Refused(status, code, f"{field} is required.", field=field)
 
 
-def _in_range(amount_cents: int | None) -> None:
+def _check_amount(amount_cents: int | None) -> None:
     if amount_cents is None or not 1 <= amount_cents <= money.MAX_AMOUNT_CENTS:
         raise Refused(
             400,
@@ -122,7 +122,7 @@ def _in_range(amount_cents: int | None) -> None:
 
 
 class SaleAnswer(Wire):
-    """`conversionId` of a fresh sale, or `deduped` when the sale is known."""
+    """`conversionId` of a new sale, or `deduped` if the sale is known."""
 
     ok = fields.Constant(True)
     conversion_id = fields.UUID(metadata=MAY_LACK)

@@ -1,4 +1,4 @@
-"""Sales that credited nobody, on the wire.
+"""Uncredited sales in the API.
 
 Source: core spec, "Click and lead fraud review" (uncredited conversions).
 """
@@ -15,7 +15,7 @@ _ALL = "all"
 
 
 class UncreditedQuery(Wire):
-    """The list's filters. Loads `status` to None for all of them."""
+    """The filters of the list. Loads `status` to None for all."""
 
     status = one_of(("open", "dismissed", _ALL), load_default="open")
     affiliate_id = fields.UUID(load_default=None)
@@ -26,7 +26,7 @@ class UncreditedQuery(Wire):
 
 
 class UncreditedRecord(Wire):
-    """A sale whose affiliate could not earn when it was made."""
+    """A sale whose affiliate could not earn at that time."""
 
     wire_name = "UncreditedConversion"
 
@@ -45,7 +45,7 @@ class UncreditedRecord(Wire):
 
 
 class CurrencyTotal(Wire):
-    """What is open in one currency."""
+    """The open sum in one currency."""
 
     currency = fields.String()
     amount_cents = fields.Integer()
@@ -53,7 +53,7 @@ class CurrencyTotal(Wire):
 
 
 class UncreditedSummary(Wire):
-    """What waits for somebody to look at it."""
+    """The sums that wait for a decision."""
 
     open_count = fields.Integer()
     by_currency = fields.List(fields.Nested(CurrencyTotal))

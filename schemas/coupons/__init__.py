@@ -1,1 +1,1 @@
-"""Coupons and their codes on the wire."""
+"""Coupons and their codes in the API."""

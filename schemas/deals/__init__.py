@@ -1,1 +1,1 @@
-"""Creator deals on the wire."""
+"""Creator deals in the API."""

@@ -10,23 +10,23 @@ from marshmallow import fields, post_load
 from domain.deals.states import DealStatus, MilestoneStatus, Side
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.payouts.states import AttemptState
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Flag, Instant, Wire, http_url, line, not_blank, one_of, text
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 from schemas.conversions.sale import Cents, supported_currency
 from schemas.paging import PageQuery
 
-_LONGEST_TITLE = 200
-_MOST_MILESTONES = 50
-_MOST_URLS = 20
-_LONGEST_URL = 2_048
-_LONGEST_WORDS = 5_000
+_MAX_TITLE_CHARS = 200
+_MAX_MILESTONES = 50
+_MAX_URLS = 20
+_MAX_URL_CHARS = 2_048
+_MAX_WORDS_CHARS = 5_000
 
 
 class MilestoneBody(Wire):
-    """One part of a deal: what it is called, what is paid for it, and until when it is wanted."""
+    """One part of a deal: its title, its amount and its due date."""
 
-    title = line(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    title = line(longest=_MAX_TITLE_CHARS, required=True, validate=[not_blank])
     amount_cents = Cents(strict=True, required=True)
     due_at = Instant(load_default=None, allow_none=True)
 
@@ -36,37 +36,37 @@ class DealBody(Wire):
 
     affiliate_id = fields.UUID(required=True)
     program_id = fields.UUID(required=True)
-    title = line(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    title = line(longest=_MAX_TITLE_CHARS, required=True, validate=[not_blank])
     currency = text(longest=255, required=True, validate=[not_blank])
-    milestones = Items(fields.Nested(MilestoneBody), most=_MOST_MILESTONES, least=1, required=True)
+    milestones = Items(fields.Nested(MilestoneBody), most=_MAX_MILESTONES, least=1, required=True)
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        amounts = [one["amount_cents"] for one in sent["milestones"]]
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        amounts = [milestone["amount_cents"] for milestone in body["milestones"]]
         if min(amounts) < 1 or sum(amounts) > MAX_AMOUNT_CENTS:
-            message = f"Each amountCents must be at least 1, and together they come to {MAX_AMOUNT_CENTS} at most."
+            message = f"Each amountCents must be at least 1, and their sum at most {MAX_AMOUNT_CENTS}."
             raise Refused(400, "amount_out_of_range", message, field="milestones")
-        sent["currency"] = supported_currency(sent["currency"])
-        return sent
+        body["currency"] = supported_currency(body["currency"])
+        return body
 
 
 class ChangesBody(Wire):
-    """What the brand wants changed in what was submitted."""
+    """The changes to a submission that the brand requests."""
 
-    note = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
+    note = text(longest=_MAX_WORDS_CHARS, required=True, validate=[not_blank])
 
 
 class DisputeBody(Wire):
-    """What is wrong, and how whoever says so would end it."""
+    """The reason of a dispute, and the resolution that its opener proposes."""
 
-    reason = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
-    proposed_resolution = text(longest=_LONGEST_WORDS, required=True, validate=[not_blank])
+    reason = text(longest=_MAX_WORDS_CHARS, required=True, validate=[not_blank])
+    proposed_resolution = text(longest=_MAX_WORDS_CHARS, required=True, validate=[not_blank])
 
 
 class SubmissionBody(Wire):
-    """Where the work can be seen."""
+    """The URLs of the submitted work."""
 
-    urls = Items(text(longest=_LONGEST_URL, validate=[http_url]), most=_MOST_URLS, least=1, required=True)
+    urls = Items(text(longest=_MAX_URL_CHARS, validate=[http_url]), most=_MAX_URLS, least=1, required=True)
 
 
 class DealsQuery(PageQuery):
@@ -80,7 +80,7 @@ class DealsQuery(PageQuery):
 class MilestoneRecord(Wire):
     """A milestone, as both sides see it.
 
-    `payoutId` is the payout that pays it; `toAffiliateCents` what an operator settled after a dispute.
+    `payoutId` is the payout that pays it; `toAffiliateCents` the affiliate's part by an operator's settlement.
     """
 
     id = fields.UUID()
@@ -103,7 +103,7 @@ class MilestoneRecord(Wire):
 
 
 class BrandMilestoneRecord(MilestoneRecord):
-    """A milestone, with what the brand is charged on top of it and what went back to the brand."""
+    """A milestone, with the platform's take and the sum returned to the brand."""
 
     take_cents = fields.Integer(allow_none=True)
     returned_cents = fields.Integer()
@@ -130,7 +130,7 @@ class DealRecord(Wire):
 
 
 class BrandDealRecord(DealRecord):
-    """A deal, as its brand sees it, with what became of its money and of its charge."""
+    """A deal, as its brand sees it, with the state of its money and of its charge."""
 
     wire_name = "Deal"
 

@@ -1,5 +1,5 @@
-"""What a brand's own site shows an affiliate, on the wire.
+"""The embedded page for affiliates on a brand's own site, in the API.
 
-token   the tokens that a brand's servers make
-own     what the affiliate sees
+token   the tokens that a brand's servers create
+own     the data of the affiliate
 """

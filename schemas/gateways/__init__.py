@@ -1,1 +1,1 @@
-"""Native connections on the wire."""
+"""Native connections in the API."""

@@ -1,30 +1,30 @@
-"""Connections to payment gateways, and the catalogue of gateways, on the wire."""
+"""Connections to payment gateways, and the catalogue of gateways, in the API."""
 
 from marshmallow import fields
 
 from domain.gateways.names import Gateway
 from domain.gateways.states import ConnectionStatus
 from schemas.base import Flag, Instant, Wire, bearer_secret, one_of, text
-from schemas.bounded import Entries
+from schemas.collection_fields import Entries
 
 _MODES = ("live", "test")
-_LONGEST_CREDENTIAL = 4_096
-_MOST_CREDENTIALS = 20
+_MAX_CREDENTIAL_CHARS = 4_096
+_MAX_CREDENTIALS = 20
 _AT_CONNECTIONS = "It is under Connections on the dashboard."
 
 
 def _credentials() -> Entries:
     return Entries(
-        most=_MOST_CREDENTIALS,
+        most=_MAX_CREDENTIALS,
         least=1,
         keys=text(shortest=1, longest=64),
-        values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
+        values=text(shortest=1, longest=_MAX_CREDENTIAL_CHARS),
         required=True,
     )
 
 
 class ConnectionBody(Wire):
-    """A gateway to connect; which credentials it takes is in the catalogue."""
+    """A gateway to connect; the catalogue lists its credentials."""
 
     gateway = one_of(Gateway, required=True)
     mode = one_of(_MODES, load_default="live")
@@ -32,7 +32,7 @@ class ConnectionBody(Wire):
 
 
 class ConnectionChanges(Wire):
-    """Credentials to replace; those that are left out stay."""
+    """Credentials to replace; the others stay."""
 
     credentials = _credentials()
 
@@ -61,7 +61,7 @@ class GatewayRecord(Wire):
 
 
 class CapabilitiesRecord(Wire):
-    """What can be had from a gateway."""
+    """The features of a gateway."""
 
     wire_name = "GatewayCapabilities"
 
@@ -71,7 +71,7 @@ class CapabilitiesRecord(Wire):
 
 
 class WebPixelRecord(Wire):
-    """What counts visits in a store: the key that its clicks are known by, and what the store says against it."""
+    """The web pixel that counts visits in a store: the key of its clicks, and the store's error, if any."""
 
     wire_name = "WebPixel"
 
@@ -111,7 +111,7 @@ class SetupValue(Wire):
 
 
 class SetupRecord(Wire):
-    """What is left to do at the gateway, in steps."""
+    """The remaining steps at the gateway."""
 
     wire_name = "GatewaySetup"
 
@@ -120,7 +120,7 @@ class SetupRecord(Wire):
 
 
 class NewConnection(ConnectionRecord):
-    """A connection at the moment when what is left to do is shown."""
+    """A new connection with the remaining steps."""
 
     wire_name = "NewGatewayConnection"
 

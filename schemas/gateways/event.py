@@ -1,4 +1,4 @@
-"""The inbox of a connection, and its counts, on the wire."""
+"""The inbox of a connection, and its counts, in the API."""
 
 from marshmallow import fields
 
@@ -8,13 +8,13 @@ from schemas.paging import PageQuery
 
 
 class GatewayEventsQuery(PageQuery):
-    """Which page, and which events: those at a status, or all."""
+    """The page, and the status of the events (None: all)."""
 
     status = one_of(EventStatus, load_default=None)
 
 
 class GatewayEventRecord(Wire):
-    """One event that a gateway sent, and what became of it."""
+    """One event of a gateway, and its result."""
 
     wire_name = "GatewayEvent"
 
@@ -30,7 +30,7 @@ class GatewayEventRecord(Wire):
 
 
 class ConnectionStatsRecord(Wire):
-    """What came in through a connection."""
+    """The counts of a connection's events."""
 
     wire_name = "ConnectionStats"
 
@@ -43,7 +43,7 @@ class ConnectionStatsRecord(Wire):
 
 
 class ReconcileBody(Wire):
-    """Since when payments and refunds are listed at the gateway."""
+    """The time since which the gateway's payments and refunds are listed."""
 
     since = Instant(load_default=None, allow_none=True)
 

@@ -1,1 +1,1 @@
-"""Rows of imports on the wire."""
+"""Rows of imports in the API."""

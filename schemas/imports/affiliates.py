@@ -1,4 +1,4 @@
-"""Affiliates from another service, on the wire.
+"""Affiliates from another service, in the API.
 
 Source: core spec, "Affiliates" (import body) and "Shared import safeguards".
 """
@@ -12,25 +12,25 @@ from marshmallow import ValidationError, fields, post_load
 from domain.imports import files
 from domain.imports.rows import BadRow
 from domain.imports.warnings import RowWarning
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
-from schemas.bounded import Items
-from schemas.imports.sent import (
+from schemas.collection_fields import Items
+from schemas.imports.common import (
     CommissionBalance,
     ImportPreview,
     ImportWarning,
     import_file,
     import_rows,
-    rows_of,
+    parse_rows,
     too_many_rows,
 )
 from schemas.paging import PageQuery
 
-# An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
+# A row with too long an address is skipped, and too long a slug is dropped; neither refuses the whole import.
 _ANY_LENGTH = 100_000
-_LONGEST_MESSAGE = 20_000
-_MOST_STATUSES = 50
+_MAX_MESSAGE_CHARS = 20_000
+_MAX_STATUSES = 50
 _STATUSES = {status.value.lower(): status.value for status in AffiliateStatus}
 
 
@@ -39,9 +39,9 @@ def _loose(**options: Any) -> fields.String:
 
 
 class ImportRow(Wire):
-    """An affiliate. Loads to `email` or to the `problem` with it, what is kept of the rest, and `warnings`.
+    """An affiliate. Loads to `email` or the `problem` with it, the other columns, and `warnings`.
 
-    A malformed wallet address is dropped: nobody can be paid there.
+    A malformed wallet address is dropped, since payouts to it would fail.
     """
 
     email = _loose()
@@ -67,7 +67,7 @@ class ImportRow(Wire):
 
 
 class AffiliatePreview(Wire):
-    """Up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`, to be looked at.
+    """A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`.
 
     `include_statuses` loads to a set, None without one; a file to its rows, with `lines` and its `form`.
     Raises Refused 400: row_cap_exceeded.
@@ -76,38 +76,38 @@ class AffiliatePreview(Wire):
     program_id = fields.UUID(required=True)
     affiliates = import_rows(fields.Nested(ImportRow), "affiliates")
     file = import_file()
-    include_statuses = Items(fields.String(), most=_MOST_STATUSES, least=1, load_default=None, allow_none=True)
+    include_statuses = Items(fields.String(), most=_MAX_STATUSES, least=1, load_default=None, allow_none=True)
 
     def too_many_items(self, max_count: int) -> Refused | None:
         return too_many_rows("affiliates") if max_count > files.MAX_ROWS else None
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        wanted = sent["include_statuses"]
-        included = None if wanted is None else {_known_status(name, place) for place, name in enumerate(wanted)}
-        read = rows_of(sent, "affiliates", files.parse_affiliates)
-        if read["form"] is not None:
-            read["affiliates"] = [_of_file(values) for values in read["affiliates"]]
-        return sent | read | {"include_statuses": included}
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        names = body["include_statuses"]
+        included = None if names is None else {_known_status(name, index) for index, name in enumerate(names)}
+        parsed = parse_rows(body, "affiliates", files.parse_affiliates)
+        if parsed["form"] is not None:
+            parsed["affiliates"] = [_load_file_row(values) for values in parsed["affiliates"]]
+        return body | parsed | {"include_statuses": included}
 
 
 class AffiliateImport(AffiliatePreview):
-    """Up to 1,000 affiliates for one program, and whether they are written to."""
+    """Up to 1,000 affiliates for one program, and whether they get an email."""
 
     notify_affiliates = Flag(load_default=False, allow_none=True)
-    notification_message_html = text(longest=_LONGEST_MESSAGE, load_default=None, allow_none=True)
+    notification_message_html = text(longest=_MAX_MESSAGE_CHARS, load_default=None, allow_none=True)
 
     @post_load
-    def _decide(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return sent | {"notify_affiliates": bool(sent["notify_affiliates"])}
+    def _decide(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        return body | {"notify_affiliates": bool(body["notify_affiliates"])}
 
 
 class AffiliateImportPreview(ImportPreview):
-    """What an import of these rows would come to. `wouldSkip` counts wrong rows too: they hold back no others."""
+    """The preview of an import. `wouldSkip` also counts invalid rows, which do not block others."""
 
 
 class ImportTally(Wire):
-    """What an import came to; `reasons` counts why rows were skipped. `source` is the service of conversions."""
+    """The numbers of an import; `reasons` counts why rows were skipped. `source` is the service of conversions."""
 
     wire_name = "ImportTally"
 
@@ -124,7 +124,7 @@ class ImportTally(Wire):
 
 
 class ImportRecord(ImportTally):
-    """What an import came to, with what it did otherwise than its rows say."""
+    """The result of an import, with the values that differ from its rows."""
 
     wire_name = "ImportResult"
 
@@ -147,21 +147,21 @@ class DetailedImport(PastImport):
 
 
 class ImportsQuery(PageQuery):
-    """Which imports: of this kind, with this status."""
+    """The filters of imports: kind and status."""
 
     kind = one_of(("Affiliates", "Conversions"), load_default=None)
     status = one_of(("Completed", "Undone"), load_default=None)
 
 
 class UndoneImport(PastImport):
-    """An import that was undone: how many of its rows went, and how many stayed because they are in use."""
+    """An undone import: how many of its rows were removed, and how many stayed because they are in use."""
 
     removed = fields.Integer()
     kept = fields.Integer()
 
 
 class HeldBack(Wire):
-    """How many conversions of an import hold its undoing back, and why."""
+    """How many conversions of an import block its undoing, and why."""
 
     refunded = fields.Integer()
     overridden = fields.Integer()
@@ -169,7 +169,7 @@ class HeldBack(Wire):
 
 
 class ImportUndoPreview(Wire):
-    """What undoing an import would do now. `taken_back` is what is owed for its conversions, and would be no longer."""
+    """The effect of undoing an import now. `taken_back` is owed for its conversions, and would no longer be."""
 
     job_id = fields.UUID()
     status = one_of(("Completed", "Undone"))
@@ -181,8 +181,8 @@ class ImportUndoPreview(Wire):
     held_back = fields.Nested(HeldBack)
 
 
-def _of_file(values: Mapping[str, object] | BadRow) -> dict[str, Any]:
-    """Return a row of a file as a JSON row loads; one that is none holds back no others."""
+def _load_file_row(values: Mapping[str, object] | BadRow) -> dict[str, Any]:
+    """Return a row of a file as a JSON row loads; an invalid one has a `problem` and blocks no others."""
     code = values.code if isinstance(values, BadRow) else "invalid_row"
     with suppress(ValidationError):
         if not isinstance(values, BadRow):
@@ -191,30 +191,30 @@ def _of_file(values: Mapping[str, object] | BadRow) -> dict[str, Any]:
     return ImportRow().load({}) | {"problem": code}
 
 
-def _address(sent: str) -> str | None:
+def _address(text: str) -> str | None:
     with suppress(ValidationError):
-        found: str = Email().deserialize(sent)
-        return found
+        address: str = Email().deserialize(text)
+        return address
     return None
 
 
-def _status(sent: str | None) -> str:
-    if sent is None:
+def _status(text: str | None) -> str:
+    if text is None:
         return AffiliateStatus.Approved.value
-    return _STATUSES.get(sent.strip().lower(), AffiliateStatus.Pending.value)
+    return _STATUSES.get(text.strip().lower(), AffiliateStatus.Pending.value)
 
 
 def _warnings(row: Mapping[str, Any]) -> list[RowWarning]:
-    found = []
+    warnings = []
     if row["status"] is not None and row["status"].strip().lower() not in _STATUSES:
-        found.append(RowWarning("unknown_status", row["status"].strip(), _status(row["status"])))
+        warnings.append(RowWarning("unknown_status", row["status"].strip(), _status(row["status"])))
     if (row["wallet_email"] or "").strip() and _address(row["wallet_email"]) is None:
-        found.append(RowWarning("invalid_wallet_email"))
-    return found
+        warnings.append(RowWarning("invalid_wallet_email"))
+    return warnings
 
 
-def _known_status(sent: str, place: int) -> str:
-    found = _STATUSES.get(sent.strip().lower())
-    if found is None:
-        raise ValidationError({place: ["There is no such status."]}, "includeStatuses")
-    return found
+def _known_status(text: str, index: int) -> str:
+    status = _STATUSES.get(text.strip().lower())
+    if status is None:
+        raise ValidationError({index: ["There is no such status."]}, "includeStatuses")
+    return status

@@ -1,6 +1,6 @@
-"""Conversions from another service, on the wire.
+"""Conversions from another service, in the API.
 
-Rows are described here and read in `domain.imports.rows`: a wrong row is named by its place, with a code.
+Rows are described here and parsed in `domain.imports.rows`: an invalid row is reported by its index, with a code.
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
 
@@ -11,15 +11,15 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
 from domain.imports import files
-from domain.refused import Refused
-from schemas.base import NEEDED, CleanedLine, Flag, Instant, Wire, one_of, text, whole
+from domain.refusals import Refused
+from schemas.base import NEEDED, CleanedLine, Flag, Instant, Wire, integer, one_of, text
 from schemas.imports.affiliates import ImportRecord
-from schemas.imports.sent import (
+from schemas.imports.common import (
     CommissionBalance,
     ImportPreview,
     import_file,
     import_rows,
-    rows_of,
+    parse_rows,
     too_many_rows,
 )
 
@@ -28,18 +28,18 @@ _SOURCE = re.compile(r"[a-z0-9-]{1,40}")
 
 def _source(value: str) -> None:
     if not _SOURCE.fullmatch(value):
-        raise ValidationError("It may have a to z, 0 to 9 and hyphens, at most 40 of them.")
+        raise ValidationError("It must be 1 to 40 of a-z, 0-9 and hyphen.")
 
 
 class HistoricalRow(Wire):
-    """A sale of the past; one of affiliateEmail and affiliateSlug is needed."""
+    """A past sale; one of affiliateEmail and affiliateSlug is required."""
 
     affiliate_email = text(longest=320, allow_none=True)
     affiliate_slug = text(longest=255, allow_none=True)
     customer_email = text(longest=320, allow_none=True)
     customer_name = CleanedLine(longest=255, allow_none=True)
-    amount_cents = whole(metadata=NEEDED)
-    commission_cents = whole(metadata=NEEDED)
+    amount_cents = integer(metadata=NEEDED)
+    commission_cents = integer(metadata=NEEDED)
     currency = text(longest=255, metadata=NEEDED)
     occurred_at = Instant(metadata=NEEDED)
     paid = Flag(allow_none=True)
@@ -50,14 +50,14 @@ class HistoricalRow(Wire):
 
 
 class _Unread(fields.Nested):
-    """An object that is described, and loaded as it was sent."""
+    """An object that is described, but loaded unchanged."""
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
         return value
 
 
 class ConversionPreview(Wire):
-    """Up to 1,000 sales of one program, in `conversions` or in the text of a `file`, to be looked at.
+    """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`.
 
     A file loads to its rows, with `lines` and its `form`. `source` is the service that they come from.
     Raises Refused 400: row_cap_exceeded.
@@ -73,14 +73,14 @@ class ConversionPreview(Wire):
         return too_many_rows("conversions") if max_count > files.MAX_ROWS else None
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return sent | rows_of(sent, "conversions", files.parse_sales)
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        return body | parse_rows(body, "conversions", files.parse_sales)
 
 
 class ConversionImport(ConversionPreview):
-    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid become payable.
+    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` the unpaid ones become payable.
 
-    With `skip_invalid` wrong rows are left out and counted; without it one of them refuses all.
+    With `skip_invalid` invalid rows are skipped and counted; without it one of them refuses the whole import.
     """
 
     confirm_unpaid_payout = Flag(load_default=False)
@@ -88,7 +88,7 @@ class ConversionImport(ConversionPreview):
 
 
 class ConversionImportPreview(ImportPreview):
-    """What an import of these rows would come to. Wrong rows are in `wouldError`, or would be skipped."""
+    """The preview of an import. Invalid rows are in `wouldError`, or would be skipped."""
 
     would_error = fields.Integer()
     paid_balance = fields.List(fields.Nested(CommissionBalance))
@@ -96,9 +96,9 @@ class ConversionImportPreview(ImportPreview):
 
 
 class ConversionImportRecord(ImportRecord):
-    """What an import came to, and what became payable by it.
+    """The result of an import, and the sums that became payable by it.
 
-    `unpaid_confirmed_cents` is a sum over currencies: money only when `unpaid_confirmed_currency` names the one.
+    `unpaid_confirmed_cents` is a sum over currencies: an amount only if `unpaid_confirmed_currency` names the one.
     """
 
     wire_name = "ConversionImportResult"

@@ -1,1 +1,1 @@
-"""Leads on the wire."""
+"""Leads in the API."""

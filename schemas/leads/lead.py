@@ -8,15 +8,15 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain.clicks import subid
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import MAY_LACK, NEEDED, CleanedLine, Email, Wire, text
 
-_LONGEST_EVENT_ID = 512
+_MAX_EVENT_ID_CHARS = 512
 _EMAIL = Email()
 
 
 class LeadBody(Wire):
-    """A signed lead. Loads with `affiliate_slug` in lower case, the email as it was sent and `sub_id` normalized.
+    """A signed lead. Loads with `affiliate_slug` in lower case, the email unchanged and `sub_id` normalized.
 
     Refuses with codes, in this order: affiliate_slug_required, email_required, invalid_email.
     """
@@ -24,25 +24,25 @@ class LeadBody(Wire):
     affiliate_slug = text(longest=255, load_default=None, allow_none=True, metadata=NEEDED)
     email = text(longest=1024, load_default=None, allow_none=True, metadata=NEEDED)
     name = CleanedLine(longest=255, load_default=None, allow_none=True)
-    external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
+    external_event_id = text(longest=_MAX_EVENT_ID_CHARS, load_default=None, allow_none=True)
     sub_id = text(longest=1024, load_default=None, allow_none=True)
     program_id = fields.UUID(load_default=None, allow_none=True)
 
     @post_load
     def _settle(self, lead: dict[str, Any], **_: object) -> dict[str, Any]:
-        slug, email = _stripped(lead["affiliate_slug"]), _stripped(lead["email"])
+        slug, email = _strip(lead["affiliate_slug"]), _strip(lead["email"])
         if slug is None:
             raise Refused(400, "affiliate_slug_required", "affiliateSlug is required.", field="affiliateSlug")
         if email is None:
             raise Refused(400, "email_required", "email is required.", field="email")
         if not _is_email(email):
             raise Refused(400, "invalid_email", "email is not a valid email address.", field="email")
-        # A blank event id would make all who are sent with one the same person.
-        event_id = lead["external_event_id"] if _stripped(lead["external_event_id"]) else None
+        # A blank event id would make all leads with one the same person.
+        event_id = lead["external_event_id"] if _strip(lead["external_event_id"]) else None
         return lead | {
             "affiliate_slug": lead["affiliate_slug"].lower(),
             "email": email,
-            "name": _stripped(lead["name"]),
+            "name": _strip(lead["name"]),
             "external_event_id": event_id,
             "sub_id": subid.normalize(lead["sub_id"]),
         }
@@ -64,14 +64,14 @@ class BrowserLeadBody(Wire):
         return lead | {
             "slug": lead["slug"].lower(),
             "email": email,
-            "name": _stripped(lead["name"]),
-            "program_id": _stripped(lead["program_id"]),
+            "name": _strip(lead["name"]),
+            "program_id": _strip(lead["program_id"]),
             "sub_id": subid.normalize(lead["sub_id"]),
         }
 
 
 class LeadAnswer(Wire):
-    """`leadId` of a fresh lead, or `deduped` when the lead is known."""
+    """`leadId` of a new lead, or `deduped` if the lead is known."""
 
     ok = fields.Constant(True)
     lead_id = fields.UUID(metadata=MAY_LACK)
@@ -84,7 +84,7 @@ class OpaqueAnswer(Wire):
     ok = fields.Constant(True)
 
 
-def _stripped(value: str | None) -> str | None:
+def _strip(value: str | None) -> str | None:
     return (value or "").strip() or None
 
 

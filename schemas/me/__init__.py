@@ -1,1 +1,1 @@
-"""What affiliates see of themselves on the wire, with every brand."""
+"""What affiliates see of themselves in the API, with every brand."""

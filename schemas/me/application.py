@@ -1,4 +1,4 @@
-"""Applications of the affiliate who signed in, where more is asked of them, on the wire."""
+"""Applications with a second step, of the signed-in affiliate, in the API."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,14 +9,14 @@ from domain import statuses
 from domain.programs import application_form
 from domain.programs.application_form import ApplicationForm
 from schemas.base import Instant, Wire, one_of
-from schemas.bounded import Entries
+from schemas.collection_fields import Entries
 from schemas.programs.application_form import FormFieldRecord
 
 
 class OwnApplicationRecord(Wire):
-    """An application whose form has a second step: what it asks, and what was answered so far.
+    """An application whose form has a second step: its questions, and the answers so far.
 
-    `isOpen`: it may be handed in (again), until the brand has decided; once by whoever was let in before.
+    `isOpen`: it may be submitted (again) until the brand has decided; affiliates approved earlier may do so once.
     """
 
     wire_name = "OwnApplication"
@@ -35,7 +35,7 @@ class OwnApplicationRecord(Wire):
 
 
 class SecondStepBody(Wire):
-    """Answers to the second step, all of them: what is left out is not answered any more."""
+    """All answers to the second step; missing ones are deleted."""
 
     answers = Entries(
         most=application_form.MAX_ANSWERS, keys=fields.String(), values=fields.Raw(allow_none=True), required=True
@@ -43,7 +43,7 @@ class SecondStepBody(Wire):
 
 
 class HandedInRecord(Wire):
-    """What was handed in of a second step, as it is kept."""
+    """The stored answers of a submitted second step."""
 
     wire_name = "HandedInAnswers"
 
@@ -58,19 +58,19 @@ _FIELD = FormFieldRecord()
 
 
 def own_application_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the applications whose second step was ever asked of this person: rows of `own_applications`."""
+    """Return the applications of this person that have a second step: rows of `own_applications`."""
     return [_record(row) for row in rows if application_form.has_second_step_for(source=row.source)]
 
 
 def _record(row: Any) -> dict[str, Any]:
     questions = ApplicationForm.from_stored(row.application_form).list_step(2)
-    said: Mapping[str, Any] = row.application_data or {}
+    answers: Mapping[str, Any] = row.application_data or {}
     is_open = row.takes_answers and application_form.is_second_step_open(
         status=row.status, source=row.source, is_completed=row.completed_at is not None
     )
-    shown: dict[str, Any] = _OWN.dump(row)
-    return shown | {
+    record: dict[str, Any] = _OWN.dump(row)
+    return record | {
         "isOpen": is_open,
         "fields": _FIELD.dump(questions, many=True),
-        "answers": {one.key: said[one.key] for one in questions if one.key in said},
+        "answers": {question.key: answers[question.key] for question in questions if question.key in answers},
     }

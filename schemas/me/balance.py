@@ -1,4 +1,4 @@
-"""What the affiliate who signed in has, on the wire: sums by currency, in its minor units."""
+"""The balance of the signed-in affiliate in the API: sums by currency, in its minor units."""
 
 from marshmallow import fields
 
@@ -8,7 +8,7 @@ from schemas.payouts.payout import day
 
 
 class ComingMoneyRecord(Wire):
-    """What becomes payable on a day (UTC) in one currency."""
+    """The sum that becomes payable on a day (UTC) in one currency."""
 
     wire_name = "OwnComingMoney"
 
@@ -19,7 +19,7 @@ class ComingMoneyRecord(Wire):
 
 
 class OwnBalanceRecord(Wire):
-    """What the affiliate is owed by all brands together, and when more of it becomes payable."""
+    """The sums that all brands owe the affiliate, and the next days on which more becomes payable."""
 
     wire_name = "OwnBalance"
 

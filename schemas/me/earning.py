@@ -1,4 +1,4 @@
-"""What the affiliate who signed in earned, on the wire: nothing of the buyer, and nothing of test keys."""
+"""The earnings of the signed-in affiliate in the API, without data of buyers and of test keys."""
 
 from collections.abc import Iterable
 from dataclasses import fields as names_of
@@ -15,7 +15,7 @@ from schemas.paging import PageQuery
 
 
 class _EarningFilters(Wire):
-    """What the list is narrowed by. Loads to `filters`, named as `models.conversions.earnings` has them."""
+    """The filters of the list. Loads to `filters`, with the names of `models.conversions.earnings`."""
 
     program_id = fields.UUID(load_default=None)
     status = one_of(statuses.ConversionStatus, load_default=None)
@@ -37,10 +37,10 @@ class OwnExportQuery(_EarningFilters):
 
 
 class OwnConversionRecord(Wire):
-    """A conversion that credits the affiliate; `state` is where its money stands, `why` says it in sentences.
+    """A conversion that credits the affiliate; `state` is the state of its money, `why` explains it in sentences.
 
-    It can be in a payout from `payableAt` on; null where it never can, while a dispute goes on, and until the brand has
-    approved what needs its approval.
+    It can be in a payout from `payableAt` on; null where it never can, during a dispute, and until a required approval
+    of the brand.
     """
 
     wire_name = "OwnConversion"
@@ -76,16 +76,16 @@ _FACTS = tuple(field.name for field in names_of(EarningFacts) if field.name != "
 
 
 def own_conversion_records(rows: Iterable[Any], *, now: datetime) -> list[dict[str, Any]]:
-    """Return conversions as their affiliate sees them at a moment. Rows are `models.conversions.earnings.Earning`."""
-    return [_shown(row, now) for row in rows]
+    """Return conversions as their affiliate sees them at time `now`. Rows are `models.conversions.earnings.Earning`."""
+    return [_to_record(row, now) for row in rows]
 
 
-def _shown(row: Any, now: datetime) -> dict[str, Any]:
+def _to_record(row: Any, now: datetime) -> dict[str, Any]:
     facts = EarningFacts(is_disputed=row.disputed_at is not None, **{name: getattr(row, name) for name in _FACTS})
     state = earnings.state(facts, now=now)
     payable_at = earnings.payable_at(facts, state)
-    shown: dict[str, Any] = _RECORD.dump(row)
-    return shown | {
+    record: dict[str, Any] = _RECORD.dump(row)
+    return record | {
         "commissionCents": row.commission_cents - row.reversed_cents,
         "state": state.value,
         "payableAt": Instant.render(payable_at) if payable_at else None,

@@ -1,4 +1,4 @@
-"""The links of the affiliate who signed in, on the wire."""
+"""The links of the signed-in affiliate in the API."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -31,15 +31,15 @@ class OwnLinkBody(LinkBody):
     program_id = fields.UUID(required=True)
 
     @post_load
-    def _fill(self, sent: dict[str, Any], **options: object) -> dict[str, Any]:
-        return {"program_id": sent["program_id"], **super()._fill(sent, **options)}
+    def _fill(self, body: dict[str, Any], **options: object) -> dict[str, Any]:
+        return {"program_id": body["program_id"], **super()._fill(body, **options)}
 
 
 _LINK = OwnLinkRecord(exclude=("url",))
 
 
-def own_link_records(held: Iterable[Any], *, base_url: str) -> list[dict[str, Any]]:
-    """Return links as the API shows them. `base_url` is where this service is reached."""
+def own_link_records(rows: Iterable[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links as the API shows them. `base_url` is the public URL of this service."""
     return [
         _LINK.dump(link)
         | {
@@ -51,5 +51,5 @@ def own_link_records(held: Iterable[Any], *, base_url: str) -> list[dict[str, An
                 program_id=link.program_id,
             )
         }
-        for link in held
+        for link in rows
     ]

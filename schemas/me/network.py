@@ -1,4 +1,4 @@
-"""The creator network as affiliates find it, on the wire."""
+"""The creator network for affiliates, in the API."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,9 +12,9 @@ from domain.programs import application_form, terms
 from schemas.base import Instant, Wire, one_of, text
 from schemas.me.person import ProgramOfferRecord, terms_of
 from schemas.paging import PageQuery
-from schemas.storefront.application import ApplicantWords
+from schemas.storefront.application import ApplicantFields
 
-_LONGEST_CODE = 3
+_MAX_CODE_CHARS = 3
 
 
 class NetworkQuery(PageQuery):
@@ -24,7 +24,7 @@ class NetworkQuery(PageQuery):
 
     category = one_of(ProgramCategory, load_default=None)
     commission_model = one_of(terms.OFFERED_MODELS, load_default=None)
-    currency = text(longest=_LONGEST_CODE, load_default=None)
+    currency = text(longest=_MAX_CODE_CHARS, load_default=None)
 
     @post_load
     def _settle(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class NetworkQuery(PageQuery):
 
 
 class NetworkProgramRecord(ProgramOfferRecord):
-    """A program of the network. `ownStatus` is how the affiliate stands in it, null for who has not applied."""
+    """A program of the network. `ownStatus` is the affiliate's status in it, null without an application."""
 
     wire_name = "NetworkProgram"
 
@@ -50,19 +50,19 @@ class NetworkProgramRecord(ProgramOfferRecord):
     listed_at = Instant()
 
 
-class NetworkApplicationBody(ApplicantWords):
-    """An application through the network, with the address that one signed in with.
+class NetworkApplicationBody(ApplicantFields):
+    """An application through the network, with the email of the signed-in affiliate.
 
-    Loads like `ApplicationBody`, without `email`; who applies here was recruited by nobody.
+    Loads like `ApplicationBody`, without `email`; there is no recruiter.
     """
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return {**self.said(sent), "recruiter": None}
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {**self.to_application(body), "recruiter": None}
 
 
 class NetworkApplicationRecord(Wire):
-    """How the affiliate stands in the program now: the same, however often they apply."""
+    """The affiliate's current status in the program, the same however often they apply."""
 
     wire_name = "NetworkApplication"
 
@@ -75,19 +75,19 @@ _APPLICATION = NetworkApplicationRecord()
 
 
 def network_records(programs: Iterable[Any], *, base_url: str) -> list[dict[str, Any]]:
-    """Return programs of the network as the API shows them. `base_url` is where this service is reached."""
+    """Return programs of the network as the API shows them. `base_url` is the public URL of this service."""
     return [
-        _PROGRAM.dump(one)
+        _PROGRAM.dump(program)
         | {
-            "terms": terms_of(one),
-            "applicationForm": application_form.first_step(one.application_form),
-            "logoUrl": f"{base_url}/api/brand-files/{one.logo_file_id}" if one.logo_file_id else None,
+            "terms": terms_of(program),
+            "applicationForm": application_form.first_step(program.application_form),
+            "logoUrl": f"{base_url}/api/brand-files/{program.logo_file_id}" if program.logo_file_id else None,
         }
-        for one in programs
+        for program in programs
     ]
 
 
 def application_record(*, program_id: object, status: str) -> Mapping[str, Any]:
-    """Return how somebody stands in a program after they applied."""
-    shown: Mapping[str, Any] = _APPLICATION.dump({"program_id": program_id, "own_status": status})
-    return shown
+    """Return an affiliate's status in a program after they applied."""
+    record: Mapping[str, Any] = _APPLICATION.dump({"program_id": program_id, "own_status": status})
+    return record

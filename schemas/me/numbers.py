@@ -1,4 +1,4 @@
-"""What the links of the affiliate who signed in brought, on the wire."""
+"""The numbers of the signed-in affiliate's links in the API."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -8,12 +8,12 @@ from marshmallow import ValidationError, fields
 from schemas.base import Wire
 from schemas.payouts.payout import day
 
-_USUAL_DAYS = 30
-_MOST_DAYS = 92
+_DEFAULT_DAYS = 30
+_MAX_DAYS = 92
 
 
 class _NumbersRecord(Wire):
-    """Visits, leads and sales, and what they still earn: `commissionCentsByCurrency`, overrides with it."""
+    """Visits, leads and sales, and what they still earn, including overrides: `commissionCentsByCurrency`."""
 
     clicks = fields.Integer()
     leads = fields.Integer()
@@ -40,7 +40,7 @@ class ChannelNumbersRecord(_NumbersRecord):
 
 
 class OwnNumbersQuery(Wire):
-    """Which days (UTC), both included, and of which program."""
+    """The range of days (UTC), both included, and the program."""
 
     first = fields.Date(data_key="from", load_default=None)
     last = fields.Date(data_key="to", load_default=None)
@@ -48,16 +48,16 @@ class OwnNumbersQuery(Wire):
 
 
 def days(query: dict[str, Any], *, today: date) -> tuple[date, date]:
-    """Return the first and the last day that are asked for: without any the last 30, at most 92.
+    """Return the first and the last requested day: by default the last 30 days, at most 92.
 
     Raises ValidationError (problem details).
     """
     last = query["last"] or today
     try:
-        first = query["first"] or last - timedelta(days=_USUAL_DAYS - 1)
+        first = query["first"] or last - timedelta(days=_DEFAULT_DAYS - 1)
         after = last + timedelta(days=1)
     except OverflowError as error:
         raise ValidationError({"to": ["There is no such time."]}) from error
-    if not 0 < (after - first).days <= _MOST_DAYS:
-        raise ValidationError({"from": [f"It must be a day before `to`, and at most {_MOST_DAYS} days in all."]})
+    if not 0 < (after - first).days <= _MAX_DAYS:
+        raise ValidationError({"from": [f"It must be a day before `to`, and at most {_MAX_DAYS} days in all."]})
     return first, last

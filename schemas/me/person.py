@@ -1,4 +1,4 @@
-"""The affiliate who signed in, their brands and their programs, on the wire."""
+"""The signed-in affiliate, their brands and their programs, in the API."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from schemas.programs.application_form import ApplicationFormRecord
 
 
 class PersonsBrandRecord(Wire):
-    """A brand that the affiliate works for, as it shows itself."""
+    """A brand that the affiliate works for, with its name, colour and logo."""
 
     wire_name = "OwnBrand"
 
@@ -36,7 +36,7 @@ class OwnAccountRecord(Wire):
 
 
 class _ProgramTerms(Wire):
-    """A program of a brand, and what it pays; `terms` says it in sentences."""
+    """A program of a brand and its terms; `terms` explains them in sentences."""
 
     program_id = fields.UUID()
     organization_id = fields.UUID()
@@ -55,7 +55,7 @@ class _ProgramTerms(Wire):
 
 
 class JoinedProgramRecord(_ProgramTerms):
-    """A program that the affiliate is in, or has applied to; its rate is the one that holds for them."""
+    """A program that the affiliate is in, or has applied to, with the rate that applies to them."""
 
     wire_name = "OwnProgram"
 
@@ -69,7 +69,7 @@ class JoinedProgramRecord(_ProgramTerms):
 
 
 class ProgramOfferRecord(_ProgramTerms):
-    """An open program of a brand that the affiliate works for, in which they are not."""
+    """An open program of a brand that the affiliate works for, which they have not joined."""
 
     wire_name = "ProgramOffer"
 
@@ -84,34 +84,37 @@ _PERCENT = Amount()
 
 
 def account_record(*, account_id: object, email: str, brands: Iterable[Any], base_url: str) -> dict[str, Any]:
-    """Return an account as the API shows it. `base_url` is where this service is reached."""
-    shown = [
+    """Return an account as the API shows it. `base_url` is the public URL of this service."""
+    brand_records = [
         _BRAND.dump(brand)
         | {"logoUrl": f"{base_url}/api/brand-files/{brand.logo_file_id}" if brand.logo_file_id else None}
         for brand in brands
     ]
-    return {"id": str(account_id), "email": email, "brands": shown}
+    return {"id": str(account_id), "email": email, "brands": brand_records}
 
 
 def joined_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return programs that somebody is in as the API shows them."""
+    """Return the programs of an affiliate as the API shows them."""
     return [
-        _JOINED.dump(one)
-        | {"terms": terms_of(one), "recruitingPercent": _PERCENT.render(one.recruit_percent) if one.recruits else None}
-        for one in programs
+        _JOINED.dump(program)
+        | {
+            "terms": terms_of(program),
+            "recruitingPercent": _PERCENT.render(program.recruit_percent) if program.recruits else None,
+        }
+        for program in programs
     ]
 
 
 def offer_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return programs that somebody may apply to as the API shows them."""
+    """Return the programs that an affiliate may apply to as the API shows them."""
     return [
-        _OFFER.dump(one)
-        | {"terms": terms_of(one), "applicationForm": application_form.first_step(one.application_form)}
-        for one in programs
+        _OFFER.dump(program)
+        | {"terms": terms_of(program), "applicationForm": application_form.first_step(program.application_form)}
+        for program in programs
     ]
 
 
 def terms_of(program: Any) -> str:
-    """Return in sentences what a program pays: a row of `models.affiliates.memberships`."""
+    """Return the terms of a program in sentences; it is a row of `models.affiliates.memberships`."""
     terms: DescribedTerms = program  # its columns have these names
     return terms_text.describe(terms)

@@ -1,4 +1,4 @@
-"""Payouts to the affiliate who signed in, on the wire. Where a payout goes is not in it."""
+"""Payouts to the signed-in affiliate in the API, without their destinations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,9 +13,9 @@ from schemas.payouts.payout import day
 
 
 class OwnPayoutLineRecord(Wire):
-    """What a payout pays for one conversion, or for a milestone of a deal, which has no `conversionId`.
+    """The amount of a payout for one conversion, or for a milestone of a deal, which has no `conversionId`.
 
-    Less than 0 where it holds back what was taken back after payment; `note` says why, null where nothing is to say.
+    Negative where it holds back a reversal after payment; `note` explains it, otherwise null.
     """
 
     wire_name = "OwnPayoutLine"
@@ -61,7 +61,7 @@ class OwnPayoutRecord(Wire):
 
 
 class OwnPayoutDetail(OwnPayoutRecord):
-    """A payout to the affiliate with its lines, which it is the sum of."""
+    """A payout to the affiliate with its lines, whose sum it is."""
 
     line_items = fields.List(fields.Nested(OwnPayoutLineRecord))
 
@@ -71,7 +71,7 @@ _LINE = OwnPayoutLineRecord(exclude=("note",))
 
 
 def own_payout_detail(receipt: Any, lines: Iterable[Any]) -> dict[str, Any]:
-    """Return a payout with its lines. They are `models.payouts.receipts` rows."""
+    """Return a payout with its lines, from rows of `models.payouts.receipts`."""
     return {**_RECORD.dump(receipt), "lineItems": [_LINE.dump(line) | {"note": _note(line)} for line in lines]}
 
 
@@ -81,8 +81,8 @@ def _note(line: Any) -> str | None:
             return "Held back: it was paid to you before the service was restored from a backup."
         return "It was paid to you before the service was restored from a backup; your next payouts are smaller by it."
     if line.native_amount_cents < 0:
-        what = "denied" if line.was_denied else "refunded"
-        return f"Held back: it was paid to you before and {what} afterwards."
+        reason = "denied" if line.was_denied else "refunded"
+        return f"Held back: it was paid to you before and {reason} afterwards."
     if line.reversed_native_cents:
         return "A part of it was refunded since."
     return None

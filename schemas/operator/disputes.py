@@ -11,7 +11,7 @@ from schemas.operator.queues import WhyBody
 
 
 class DisputeRecord(Wire):
-    """A milestone that waits to be settled, with whose deal it is of."""
+    """A milestone that waits for a settlement, with the parties of its deal."""
 
     wire_name = "Dispute"
 
@@ -37,7 +37,7 @@ class DisputedMilestoneRecord(BrandMilestoneRecord):
 
 
 class FundingRequestRecord(Wire):
-    """What the source of a deal was asked, and what it said: a charge, or a refund of a milestone."""
+    """A call to the funding source of a deal and its answer: a charge, or a refund of a milestone."""
 
     wire_name = "FundingRequest"
 
@@ -54,7 +54,7 @@ class FundingRequestRecord(Wire):
 
 
 class ReleaseRecord(Wire):
-    """A payout that was made of a milestone, in US cents; let go of or not."""
+    """A payout of a milestone, in US cents, released or not."""
 
     wire_name = "DealRelease"
 
@@ -66,7 +66,7 @@ class ReleaseRecord(Wire):
 
 
 class WholeDealRecord(Wire):
-    """A deal with both of its sides and everything about it."""
+    """A deal with both parties and all details."""
 
     wire_name = "DealWhole"
 
@@ -90,6 +90,6 @@ class WholeDealRecord(Wire):
 
 
 class SettlementBody(WhyBody):
-    """How a dispute ends: what of the milestone the affiliate gets. The rest goes back to the brand."""
+    """The settlement of a dispute: the affiliate's part of the milestone. The rest goes back to the brand."""
 
     to_affiliate_cents = Cents(strict=True, required=True)

@@ -1,4 +1,4 @@
-"""The ledger's checks, payouts that wait for an operator, and reference rates on the wire. Payouts in US cents."""
+"""The ledger's checks, payouts that wait for an operator, and reference rates in the API. Payouts in US cents."""
 
 from marshmallow import fields, validate
 
@@ -8,14 +8,14 @@ from schemas.operator.queues import WhyBody
 from schemas.paging import QueryFlag
 from schemas.payouts.payout import day
 
-_LONGEST_REFERENCE = 200
-_LONGEST_WHY = 1_000
-#: How long a file of rates may be, as text.
-MOST_RATE_CHARACTERS = 4_000_000
+_MAX_REFERENCE_CHARS = 200
+_MAX_WHY_CHARS = 1_000
+#: The limit of a file of rates as text.
+MAX_RATE_FILE_CHARS = 4_000_000
 
 
 class FindingRecord(Wire):
-    """A rule about the money that does not hold, and where."""
+    """A violated rule of the ledger, and where."""
 
     wire_name = "LedgerFinding"
 
@@ -24,7 +24,7 @@ class FindingRecord(Wire):
 
 
 class LedgerCheckRecord(Wire):
-    """What the last check of an organization's money found."""
+    """The result of the last check of an organization's money."""
 
     wire_name = "LedgerCheck"
 
@@ -35,19 +35,19 @@ class LedgerCheckRecord(Wire):
 
 
 class LedgerQuery(Wire):
-    """Which checks: of every organization, or of those where something is broken."""
+    """The filter of checks: all organizations, or those with violations."""
 
     red = QueryFlag(load_default=False)
 
 
 class LedgerCheckBody(Wire):
-    """Whose money is to be checked; null is everybody's."""
+    """The organization to check; null: all."""
 
     organization_id = fields.UUID(load_default=None, allow_none=True)
 
 
 class RunForReviewRecord(Wire):
-    """A payout run with what its payouts come to now. `confirmedBy` null: an automatic cadence."""
+    """A payout run with the current sum of its payouts. `confirmedBy` null: an automatic cadence."""
 
     wire_name = "OperatorRun"
 
@@ -64,19 +64,19 @@ class RunForReviewRecord(Wire):
 
 
 class ReviewRunsQuery(Wire):
-    """Which runs: those that wait for a review, or with false all."""
+    """The filter of runs: those that wait for a review, or with false all."""
 
     waiting = QueryFlag(load_default=True)
 
 
 class RunReviewBody(WhyBody):
-    """What becomes of a run that waits: approve lets its payouts go, reject fails them."""
+    """The decision about a waiting run: approve releases its payouts, reject fails them."""
 
     decision = one_of(("approve", "reject"), required=True)
 
 
 class ReviewedRecord(Wire):
-    """A run that was decided about."""
+    """A decided run."""
 
     wire_name = "ReviewedRun"
 
@@ -86,7 +86,7 @@ class ReviewedRecord(Wire):
 
 
 class DoubtfulPayoutRecord(Wire):
-    """A payout of which nobody knows whether it was paid: what its rail was asked, when, and what it said."""
+    """A payout of unknown result: the calls to its rail, their times, and the last answer."""
 
     wire_name = "DoubtfulPayout"
 
@@ -105,8 +105,8 @@ class DoubtfulPayoutRecord(Wire):
     contradicted = fields.Boolean()
 
 
-class AskedRecord(Wire):
-    """An attempt at a payout: what its rail was asked, since when, how often, and what it said."""
+class PayoutAttemptRecord(Wire):
+    """An attempt at a payout: its key, the number and time of calls to the rail, and the last answer."""
 
     wire_name = "PayoutAttempt"
 
@@ -120,7 +120,7 @@ class AskedRecord(Wire):
     detail = fields.String(allow_none=True)
 
 
-class PayoutAskedRecord(Wire):
+class PayoutAttemptsRecord(Wire):
     """A payout with every attempt at it."""
 
     wire_name = "PayoutAsked"
@@ -132,18 +132,18 @@ class PayoutAskedRecord(Wire):
     method = fields.String()
     status = one_of(PayoutStatus)
     failure_reason = fields.String(allow_none=True)
-    attempts = fields.List(fields.Nested(AskedRecord))
+    attempts = fields.List(fields.Nested(PayoutAttemptRecord))
 
 
 class SettleBody(Wire):
-    """What an operator found out: `paidAs` what the rail calls the payment, or `failedBecause` why there is none."""
+    """An operator's finding: `paidAs` is the rail's reference of the payment, `failedBecause` why it failed."""
 
-    paid_as = line(longest=_LONGEST_REFERENCE, load_default=None, allow_none=True, validate=[not_blank])
-    failed_because = text(longest=_LONGEST_WHY, load_default=None, allow_none=True, validate=[not_blank])
+    paid_as = line(longest=_MAX_REFERENCE_CHARS, load_default=None, allow_none=True, validate=[not_blank])
+    failed_because = text(longest=_MAX_WHY_CHARS, load_default=None, allow_none=True, validate=[not_blank])
 
 
 class SettledRecord(Wire):
-    """A payout that was settled."""
+    """A settled payout."""
 
     wire_name = "SettledPayout"
 
@@ -152,7 +152,7 @@ class SettledRecord(Wire):
 
 
 class ToldEventRecord(Wire):
-    """What a rail said by itself, and what became of it."""
+    """A notification of a rail, and its effect."""
 
     wire_name = "RailWord"
 
@@ -168,13 +168,13 @@ class ToldEventRecord(Wire):
 
 
 class RailEventsQuery(Wire):
-    """Which words of rails: those about nothing known or against ours, or with false all."""
+    """The filter of notifications: those about unknown payouts or against our books, or with false all."""
 
     open = QueryFlag(load_default=True)
 
 
 class RateAgeRecord(Wire):
-    """How old the newest rate of a currency in use is. `waitingCents` is what waits for a fresh one, minor units."""
+    """The age of a used currency's newest rate. `waitingCents` waits for a fresh one, in minor units."""
 
     wire_name = "RateAge"
 
@@ -188,11 +188,11 @@ class RateAgeRecord(Wire):
 class RateFileBody(Wire):
     """A file of rates as text: CSV with currency, perUsd and date, or the XML of the European Central Bank."""
 
-    content = text(longest=MOST_RATE_CHARACTERS, required=True, validate=[not_blank])
+    content = text(longest=MAX_RATE_FILE_CHARS, required=True, validate=[not_blank])
 
 
 class LoadedRecord(Wire):
-    """What came of a file of rates."""
+    """The result of loading a file of rates."""
 
     wire_name = "LoadedRates"
 

@@ -1,4 +1,4 @@
-"""The creator network's review, as operators see and decide it."""
+"""The reviews of the creator network for operators."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,19 +12,19 @@ from schemas.base import Amount, Instant, Wire, not_blank, one_of, text
 from schemas.me.person import terms_of
 from schemas.paging import PageQuery
 
-_LONGEST_WHY = 1_000
+_MAX_WHY_CHARS = 1_000
 
 
 class NetworkReviewsQuery(PageQuery):
-    """Which reviews: those that stand so."""
+    """The filter of reviews by their status."""
 
     status = one_of(NetworkReview, load_default=NetworkReview.Pending.value)
 
 
 class ReviewedProgramRecord(Wire):
-    """A program that its brand listed in the network: what it advertises, and where its review stands.
+    """A program that its brand listed in the network: its advertised fields, and the state of its review.
 
-    `mayList`: its brand has the plan and the funding that listing needs.
+    `mayList`: its brand has the plan and the funding that listing requires.
     """
 
     wire_name = "NetworkListing"
@@ -53,20 +53,20 @@ class ReviewedProgramRecord(Wire):
 
 
 class ApprovalBody(Wire):
-    """That a program is listed. `why` is told to the brand, and `askedAt` is the request that was looked at."""
+    """The approval of a listing. The brand sees `why`; `askedAt` is the request that was reviewed."""
 
     wire_name = "NetworkApprovalBody"
 
-    why = text(longest=_LONGEST_WHY, load_default=None, allow_none=True)
+    why = text(longest=_MAX_WHY_CHARS, load_default=None, allow_none=True)
     asked_at = Instant(load_default=None, allow_none=True)
 
 
-class TurningDownBody(ApprovalBody):
-    """That a program is not listed, and why."""
+class ListingRejectionBody(ApprovalBody):
+    """The rejection of a listing, with its reason."""
 
     wire_name = "NetworkRejectionBody"
 
-    why = text(longest=_LONGEST_WHY, required=True, validate=[not_blank])
+    why = text(longest=_MAX_WHY_CHARS, required=True, validate=[not_blank])
 
 
 _LISTING = ReviewedProgramRecord(exclude=("terms",))
@@ -74,4 +74,4 @@ _LISTING = ReviewedProgramRecord(exclude=("terms",))
 
 def listing_records(programs: Iterable[Any]) -> list[dict[str, Any]]:
     """Return reviewed programs as the API shows them."""
-    return [_LISTING.dump(one) | {"terms": terms_of(one)} for one in programs]
+    return [_LISTING.dump(program) | {"terms": terms_of(program)} for program in programs]

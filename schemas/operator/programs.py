@@ -1,4 +1,4 @@
-"""Programs of every organization, as operators see them on the wire."""
+"""Programs of every organization, as operators see them in the API."""
 
 from marshmallow import fields
 
@@ -6,19 +6,19 @@ from domain.statuses import ProgramStatus
 from schemas.base import Instant, Wire, one_of, text
 from schemas.paging import PageQuery
 
-_LONGEST_Q = 200
+_MAX_Q_CHARS = 200
 
 
 class SupervisedProgramsQuery(PageQuery):
-    """Which programs: those with `q` in their name, or whose slug or id it is."""
+    """The filter of programs: `q` is a part of the name, or the slug or id."""
 
-    q = text(longest=_LONGEST_Q, load_default=None)
+    q = text(longest=_MAX_Q_CHARS, load_default=None)
     organization_id = fields.UUID(load_default=None)
     status = one_of(ProgramStatus, load_default=None)
 
 
 class SupervisedProgramRecord(Wire):
-    """A program with whose it is and whether it earns. `affiliates` are those who may earn in it."""
+    """A program with its organization and whether it earns. `affiliates` counts those who may earn in it."""
 
     wire_name = "SupervisedProgram"
 

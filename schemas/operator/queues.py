@@ -1,22 +1,22 @@
-"""Queues, dead letters and the schedule on the wire."""
+"""Queues, dead letters and the schedule in the API."""
 
 from marshmallow import fields
 
-from schemas.base import Instant, Wire, not_blank, text, whole
+from schemas.base import Instant, Wire, integer, not_blank, text
 from schemas.paging import PageQuery
 
-_LONGEST_WHY = 1_000
-_LONGEST_NAME = 200
+_MAX_WHY_CHARS = 1_000
+_MAX_NAME_CHARS = 200
 
 
 class WhyBody(Wire):
-    """Why something is done, for the audit log."""
+    """The reason of an action, for the audit log."""
 
-    why = text(longest=_LONGEST_WHY, required=True, validate=[not_blank])
+    why = text(longest=_MAX_WHY_CHARS, required=True, validate=[not_blank])
 
 
 class QueueRecord(Wire):
-    """A queue: who works on it and how much waits. Ages in seconds."""
+    """A queue: its workers and its waiting jobs. Ages in seconds."""
 
     queue = fields.String()
     threads = fields.Integer()
@@ -34,37 +34,37 @@ class QueueRecord(Wire):
 
 
 class DeadLettersFilter(Wire):
-    """Which dead letters; what is left out narrows nothing."""
+    """The filters of dead letters; missing ones do not filter."""
 
-    queue = text(longest=_LONGEST_NAME, load_default=None)
-    name = text(longest=_LONGEST_NAME, load_default=None)
+    queue = text(longest=_MAX_NAME_CHARS, load_default=None)
+    name = text(longest=_MAX_NAME_CHARS, load_default=None)
     organization_id = fields.UUID(load_default=None)
-    error = text(longest=_LONGEST_NAME, load_default=None)
+    error = text(longest=_MAX_NAME_CHARS, load_default=None)
 
 
 class DeadLettersQuery(DeadLettersFilter, PageQuery):
-    """Which dead letters, and which page of them."""
+    """The filters of dead letters, and the page."""
 
 
 class ReplayBody(DeadLettersFilter):
-    """Which dead letters are to run again, and how many there were when one looked."""
+    """The dead letters to retry, and their number as displayed to the operator."""
 
-    queue = text(longest=_LONGEST_NAME, load_default=None, allow_none=True)
-    name = text(longest=_LONGEST_NAME, load_default=None, allow_none=True)
+    queue = text(longest=_MAX_NAME_CHARS, load_default=None, allow_none=True)
+    name = text(longest=_MAX_NAME_CHARS, load_default=None, allow_none=True)
     organization_id = fields.UUID(load_default=None, allow_none=True)
-    error = text(longest=_LONGEST_NAME, load_default=None, allow_none=True)
-    confirm_count = whole(required=True)
-    why = text(longest=_LONGEST_WHY, load_default="")
+    error = text(longest=_MAX_NAME_CHARS, load_default=None, allow_none=True)
+    confirm_count = integer(required=True)
+    why = text(longest=_MAX_WHY_CHARS, load_default="")
 
 
 class DiscardBody(ReplayBody):
-    """Which dead letters are deleted for good, how many there were when one looked, and why."""
+    """The dead letters to delete permanently, their number as displayed to the operator, and the reason."""
 
-    why = text(longest=_LONGEST_WHY, required=True, validate=[not_blank])
+    why = text(longest=_MAX_WHY_CHARS, required=True, validate=[not_blank])
 
 
 class LeavesRecord(Wire):
-    """What a discard of a job leaves undone, and how to have it done after all. Null: it is about no amount."""
+    """The consequence of discarding a job, and how to do its work otherwise. Null: no amount is concerned."""
 
     wire_name = "JobLeaves"
 
@@ -77,7 +77,7 @@ class LeavesRecord(Wire):
 
 
 class DeadLetterRecord(Wire):
-    """A job that gave up. `lastLine` is the line of its error that says what happened: the first of the message."""
+    """A failed job. `lastLine` is the first line of its error's message."""
 
     wire_name = "DeadLetter"
 
@@ -95,7 +95,7 @@ class DeadLetterRecord(Wire):
 
 
 class WholeDeadLetterRecord(DeadLetterRecord):
-    """A job that gave up, with its whole error."""
+    """A failed job with its whole error."""
 
     wire_name = "DeadLetterWhole"
 
@@ -103,13 +103,13 @@ class WholeDeadLetterRecord(DeadLetterRecord):
 
 
 class CountRecord(Wire):
-    """How many there are."""
+    """The number of dead letters."""
 
     count = fields.Integer()
 
 
 class DiscardedSumRecord(Wire):
-    """How much of a currency jobs are about."""
+    """The sum of the concerned amounts in a currency."""
 
     wire_name = "DeadLetterSum"
 
@@ -118,7 +118,7 @@ class DiscardedSumRecord(Wire):
 
 
 class DeadLetterKindRecord(Wire):
-    """How many dead letters of one kind there are, and what a discard of them leaves undone."""
+    """The number of dead letters of one kind, and the consequence of discarding them."""
 
     wire_name = "DeadLetterKind"
 
@@ -130,7 +130,7 @@ class DeadLetterKindRecord(Wire):
 
 
 class DeadLetterSummaryRecord(Wire):
-    """Dead letters of a filter, counted by kind."""
+    """The number of filtered dead letters by kind."""
 
     wire_name = "DeadLetterSummary"
 
@@ -139,7 +139,7 @@ class DeadLetterSummaryRecord(Wire):
 
 
 class DiscardedRecord(Wire):
-    """Which jobs were deleted for good."""
+    """The permanently deleted jobs."""
 
     wire_name = "Discarded"
 
@@ -147,7 +147,7 @@ class DiscardedRecord(Wire):
 
 
 class ReplayedRecord(Wire):
-    """Which jobs run again."""
+    """The retried jobs."""
 
     wire_name = "Replayed"
 

@@ -1,29 +1,29 @@
-"""Organizations, their mail and their connections, as operators see them on the wire."""
+"""Organizations, their mail and their connections for operators, in the API."""
 
 from marshmallow import fields
 
 from domain.organization import plans
 from schemas.base import Instant, Wire, bearer_secret, one_of, text
-from schemas.bounded import Entries
+from schemas.collection_fields import Entries
 from schemas.operator.queues import WhyBody
 from schemas.organization.billing import Shares
 from schemas.paging import PageQuery, QueryFlag
 
 _STATUSES = ("Queued", "Sent", "Kept", "Failed")
-_LONGEST_Q = 200
-_LONGEST_SETTING = 64
-_LONGEST_VALUE = 20_000
-_MOST_SETTINGS = 50
+_MAX_Q_CHARS = 200
+_MAX_SETTING_CHARS = 64
+_MAX_VALUE_CHARS = 20_000
+_MAX_SETTINGS = 50
 
 
 class TenantsQuery(PageQuery):
-    """Which organizations: those with `q` in their name, or whose id it is."""
+    """The filter of organizations: `q` is a part of the name, or the id."""
 
-    q = text(longest=_LONGEST_Q, load_default=None)
+    q = text(longest=_MAX_Q_CHARS, load_default=None)
 
 
 class TenantRecord(Wire):
-    """An organization with what decides how closely an operator looks."""
+    """An organization with its risk facts for operators."""
 
     wire_name = "Tenant"
 
@@ -43,7 +43,7 @@ class TenantRecord(Wire):
 
 
 class WholeTenantRecord(Wire):
-    """An organization with every setting that is an operator's alone, as text, and what it uses of its plan."""
+    """An organization with every operator setting as text, and its usage of the plan."""
 
     wire_name = "TenantWhole"
 
@@ -56,26 +56,26 @@ class WholeTenantRecord(Wire):
 
 
 class TenantChanges(WhyBody):
-    """Settings by name, each as text; `none` takes a limit, host, key, provider or rail away."""
+    """Settings by name, each as text; `none` removes a limit, host, key, provider or rail."""
 
     settings = Entries(
-        most=_MOST_SETTINGS,
+        most=_MAX_SETTINGS,
         least=1,
-        keys=text(shortest=1, longest=_LONGEST_SETTING),
-        values=text(longest=_LONGEST_VALUE),
+        keys=text(shortest=1, longest=_MAX_SETTING_CHARS),
+        values=text(longest=_MAX_VALUE_CHARS),
         required=True,
     )
 
 
 class MailQuery(PageQuery):
-    """Which letters."""
+    """The filters of emails."""
 
     status = one_of(_STATUSES, load_default=None)
     organization_id = fields.UUID(load_default=None)
 
 
 class LetterRecord(Wire):
-    """A letter without its body. Kept: there is no mail server."""
+    """An email without its body. Kept: no mail server is configured."""
 
     wire_name = "Letter"
 
@@ -93,7 +93,7 @@ class LetterRecord(Wire):
 
 
 class OpenedLetterRecord(LetterRecord):
-    """A letter with its text, in which sign-in links lead nowhere; null once it was dropped."""
+    """An email with its text, without the tokens of sign-in links; null once it was dropped."""
 
     wire_name = "OpenedLetter"
 
@@ -101,13 +101,13 @@ class OpenedLetterRecord(LetterRecord):
 
 
 class TroublesQuery(Wire):
-    """Which connections: those in trouble, or with false all."""
+    """The filter of connections: those with problems, or with false all."""
 
     troubled = QueryFlag(load_default=True)
 
 
 class TroubledConnectionRecord(Wire):
-    """A connection to a gateway or platform, with what of it waits."""
+    """A connection to a gateway or platform, with its waiting events."""
 
     wire_name = "OperatorConnection"
 
@@ -125,7 +125,7 @@ class TroubledConnectionRecord(Wire):
 
 
 class AttentionRecord(Wire):
-    """How much of each thing waits for an operator."""
+    """The number of tasks that wait for an operator, by kind."""
 
     wire_name = "Attention"
 

@@ -1,1 +1,1 @@
-"""A brand's settings on the wire."""
+"""A brand's settings in the API."""

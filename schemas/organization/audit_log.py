@@ -1,32 +1,32 @@
-"""The audit log on the wire. Source: core spec, "Audit log" and "Other resources" (audit log item)."""
+"""The audit log in the API. Source: core spec, "Audit log" and "Other resources" (audit log item)."""
 
 from marshmallow import fields, validate
 
 from schemas.base import Instant, Wire, one_of, text
 from schemas.paging import QueryInteger
 
-_LONGEST_TEXT = 200
-# Far behind the end of any log, and a number that JSON can show.
+_MAX_TEXT_CHARS = 200
+# Beyond the end of any log, and a valid number in JSON.
 _LAST_PAGE = 1_000_000_000
 
 
 class AuditQuery(Wire):
-    """Which entries. `until` itself is not among them. `actorUserId` and `ip` are for people at the dashboard."""
+    """The filters of entries. `until` is exclusive. `actorUserId` and `ip` are for people at the dashboard."""
 
     page = QueryInteger(load_default=1, validate=validate.Range(min=1, max=_LAST_PAGE))
     page_size = QueryInteger(load_default=50, validate=validate.Range(min=1))
-    action = text(longest=_LONGEST_TEXT, load_default=None)
-    entity_type = text(longest=_LONGEST_TEXT, load_default=None)
+    action = text(longest=_MAX_TEXT_CHARS, load_default=None)
+    entity_type = text(longest=_MAX_TEXT_CHARS, load_default=None)
     since = Instant(load_default=None)
     until = Instant(load_default=None)
-    # A text and not an id: a key's is not looked at, right or wrong.
+    # A text and not an id: for an API key it is ignored, valid or not.
     actor_user_id = fields.String(load_default=None)
-    ip = text(longest=_LONGEST_TEXT, load_default=None)
+    ip = text(longest=_MAX_TEXT_CHARS, load_default=None)
     format = one_of(("json", "csv"), load_default=None)
 
 
 class AuditRecord(Wire):
-    """One entry. Keys are not told who it was, nor from where."""
+    """One entry. API keys do not see the member and the address."""
 
     wire_name = "AuditEntry"
 

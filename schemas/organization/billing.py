@@ -1,4 +1,4 @@
-"""The billing state on the wire. Source: core spec, "Other resources" (billing state)."""
+"""The billing state in the API. Source: core spec, "Other resources" (billing state)."""
 
 from marshmallow import fields
 
@@ -7,7 +7,7 @@ from schemas.base import Instant, Wire, one_of
 
 
 class Share(Wire):
-    """What is used of a limit; `max` null means no limit."""
+    """The usage of a limit; `max` null means no limit."""
 
     wire_name = "PlanShare"
 
@@ -27,7 +27,7 @@ class Shares(Wire):
 
 
 class BillingState(Wire):
-    """Plan, subscription, what is connected, and what is used."""
+    """Plan, subscription, connections and usage."""
 
     plan_tier = one_of(plans.Tier)
     subscription_status = one_of(plans.SubscriptionStatus)

@@ -1,4 +1,4 @@
-"""The home currency on the wire. Source: core spec, "Other resources" (home currency)."""
+"""The home currency in the API. Source: core spec, "Other resources" (home currency)."""
 
 from marshmallow import fields
 
@@ -6,13 +6,13 @@ from schemas.base import Instant, Wire
 
 
 class HomeCurrencyBody(Wire):
-    """The code to set; which ones there are is decided elsewhere, with a code of its own."""
+    """The currency to set; whether it is supported is checked elsewhere, with an error code of its own."""
 
     home_currency = fields.String(required=True)
 
 
 class HomeCurrencyRecord(Wire):
-    """The home currency and what it may become. `canChange` is about the caller."""
+    """The home currency and the possible ones. `canChange` is about the caller."""
 
     home_currency = fields.String()
     changed_at = Instant(allow_none=True)
@@ -21,7 +21,7 @@ class HomeCurrencyRecord(Wire):
 
 
 class HomeCurrencyChange(Wire):
-    """The home currency after a change; `changed` is false when it was that already."""
+    """The home currency after a change; `changed` is false if it was the same before."""
 
     home_currency = fields.String()
     changed = fields.Boolean()

@@ -1,4 +1,4 @@
-"""API keys on the wire. Source: core spec, section 5 (keys and their scopes)."""
+"""API keys in the API. Source: core spec, section 5 (keys and their scopes)."""
 
 from marshmallow import fields
 

@@ -1,4 +1,4 @@
-"""An organization's people on the wire, with where they are signed in at the pages."""
+"""An organization's members in the API, with their sessions at the pages."""
 
 from marshmallow import fields
 
@@ -7,7 +7,7 @@ from schemas.base import Instant, Wire, one_of
 
 
 class MemberSessionRecord(Wire):
-    """Where somebody is signed in. The id names a session and lets nobody in."""
+    """A session of a member. The id is no credential."""
 
     wire_name = "MemberSession"
 
@@ -19,7 +19,7 @@ class MemberSessionRecord(Wire):
 
 
 class MemberRecord(Wire):
-    """Somebody who may act for the organization; their role is what they last signed in with."""
+    """A person who may act for the organization; the role is that of their last sign-in."""
 
     wire_name = "Member"
 
@@ -33,6 +33,6 @@ class MemberRecord(Wire):
 
 
 class EndedSessions(Wire):
-    """How many sessions were ended."""
+    """The number of ended sessions."""
 
     ended = fields.Integer()

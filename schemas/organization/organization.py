@@ -1,4 +1,4 @@
-"""The organization's profile and its images on the wire. Source: core spec, "Other resources" (profile)."""
+"""The organization's profile and its images in the API. Source: core spec, "Other resources" (profile)."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from domain.gateways.basis import CommissionBasis
 from domain.money import money
 from domain.organization import plans, time_zones
 from domain.payouts.cadence import Cadence
-from schemas.base import Email, Flag, Instant, Wire, color, from_base64, line, not_blank, one_of, text, whole
+from schemas.base import Email, Flag, Instant, Wire, color, from_base64, integer, line, not_blank, one_of, text
 
 _IMAGE_KINDS = ("logo", "favicon")
-_MOST_GRACE_DAYS = 365
+_MAX_GRACE_DAYS = 365
 
 
 def _subdomain(value: str) -> None:
@@ -27,20 +27,20 @@ def _timezone(value: str) -> None:
 
 
 class ProfileChanges(Wire):
-    """Changes of the profile: what is sent is set, null empties what may be empty. Every other field is ignored."""
+    """Changes of the profile: sent fields are set, null clears optional ones. Unknown fields are ignored."""
 
     name = line(longest=200, validate=[not_blank])
-    # A label of a host name, so a character shorter than other slugs.
+    # A label of a host name, so one character shorter than other slugs.
     subdomain = text(longest=63, validate=[_subdomain])
     billing_email = Email(allow_none=True)
     timezone = text(longest=100, validate=[_timezone])
     primary_brand_color = color(allow_none=True)
     description = text(longest=5000, allow_none=True)
     industry_category = line(longest=100, allow_none=True)
-    payout_grace_days = whole(validate=validate.Range(min=0, max=_MOST_GRACE_DAYS))
+    payout_grace_days = integer(validate=validate.Range(min=0, max=_MAX_GRACE_DAYS))
     automatic_payout_enabled = Flag()
     automatic_payout_cadence = one_of(tuple(Cadence))
-    min_payout_cents = whole(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
+    min_payout_cents = integer(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
     white_label_enabled = Flag()
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
@@ -55,7 +55,7 @@ class ProfileChanges(Wire):
 
 
 class ProfileRecord(Wire):
-    """The profile. The minimum payout is in the currency beside it, which was the home currency when it was set."""
+    """The profile. The minimum payout has its own currency, the home currency at the time it was set."""
 
     wire_name = "OrganizationProfile"
 
@@ -95,13 +95,13 @@ class ProfileRecord(Wire):
 
 
 class ImageQuery(Wire):
-    """Which image: the logo, or the favicon."""
+    """The kind of the image: the logo, or the favicon."""
 
     kind = one_of(_IMAGE_KINDS, load_default="logo")
 
 
 class ImageBody(Wire):
-    """An image in a JSON body, in standard base64; `contentType` may be left out. Loads to `content` in bytes."""
+    """An image in standard base64 in a JSON body; `contentType` is optional. Loads to `content` in bytes."""
 
     data_base64 = fields.String(required=True)
     content_type = text(longest=100, load_default=None, allow_none=True)

@@ -1,1 +1,1 @@
-"""Payouts on the wire."""
+"""Payouts in the API."""

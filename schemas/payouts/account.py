@@ -1,4 +1,4 @@
-"""Payout accounts on the wire: only their owner ever sees one.
+"""Payout accounts in the API, visible only to their owner.
 
 Source: core spec, "Payout" (method) and "Affiliate" (what other answers leave out).
 """
@@ -25,7 +25,7 @@ _MOST = destinations.MAX_ID_CHARS
 
 
 class PayoutAccountBody(Wire):
-    """A method with the one account that it takes; method null takes back what was said."""
+    """A method with its one account; method null removes the account."""
 
     method = one_of(Method, required=True, allow_none=True, metadata=NEEDED)
     wallet_email = Email(
@@ -43,17 +43,17 @@ class PayoutAccountBody(Wire):
     @validates_schema(skip_on_field_errors=True)
     def _one_account(self, data: Mapping[str, Any], **_: object) -> None:
         needed = destinations.FIELDS.get(data["method"])
-        wrong = {
+        errors = {
             name: ["Required for this method."] if name == needed else ["Not an account of this method."]
             for name in destinations.FIELDS.values()
             if (data[name] is not None) != (name == needed)
         }
-        if wrong:
-            raise ValidationError({self.fields[name].data_key or name: said for name, said in wrong.items()})
+        if errors:
+            raise ValidationError({self.fields[name].data_key or name: messages for name, messages in errors.items()})
 
 
 class PayoutAccountState(Wire):
-    """Where the caller wants to be paid; all null while they have not said."""
+    """The caller's payout account; all null without one."""
 
     method = one_of(Method, allow_none=True)
     wallet_email = fields.String(allow_none=True)

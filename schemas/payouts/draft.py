@@ -1,4 +1,4 @@
-"""Prepared automatic payouts on the wire. Source: core spec, "Payouts" (the preview's totals)."""
+"""Prepared automatic payouts in the API. Source: core spec, "Payouts" (the preview's totals)."""
 
 from marshmallow import fields
 
@@ -7,9 +7,9 @@ from schemas.payouts.payout import day
 
 
 class DraftRecord(Wire):
-    """What was due when it was prepared. Totals are native minor units, the estimate US cents.
+    """A prepared payout with the totals due at that time. Totals are native minor units, the estimate US cents.
 
-    A refusal says why it did not confirm itself; both fields are null where it was not to.
+    A refusal says why it was not confirmed automatically; both fields are null if it was not meant to be.
     """
 
     wire_name = "PayoutDraft"

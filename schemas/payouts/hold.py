@@ -1,4 +1,4 @@
-"""What is on hold, on the wire. Source: core spec, "Organization profile" (payoutGraceDays)."""
+"""Commission on hold, in the API. Source: core spec, "Organization profile" (payoutGraceDays)."""
 
 from marshmallow import fields
 
@@ -7,7 +7,7 @@ from schemas.payouts.payout import day
 
 
 class HoldRecord(Wire):
-    """What becomes due on a day in UTC, in minor units of one currency."""
+    """The sum that becomes due on a day in UTC, in minor units of one currency."""
 
     wire_name = "PayoutHold"
 

@@ -1,4 +1,4 @@
-"""Runs that were made, on the wire. Source: core spec, "Payouts" (the run receipt)."""
+"""Past payout runs in the API. Source: core spec, "Payouts" (the run receipt)."""
 
 from marshmallow import fields
 
@@ -8,9 +8,9 @@ from schemas.base import Instant, Wire, one_of
 
 
 class MadeRunRecord(Wire):
-    """A run with where its payouts stand now. US cents; `nativeTotalsForRun` is what was confirmed.
+    """A run with the current states of its payouts. US cents; `nativeTotalsForRun` are the confirmed totals.
 
-    A payout that was voided counts in `voidedCount` alone, and not in `totalCents`.
+    A voided payout counts only in `voidedCount`, and not in `totalCents`.
     """
 
     wire_name = "PayoutRunProgress"

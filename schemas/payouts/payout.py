@@ -1,7 +1,7 @@
-"""Payouts on the wire.
+"""Payouts in the API.
 
-Source: core spec, "Payout" and "Payouts". Amounts are US cents; what begins with native is in the minor units of the
-currency that was earned. Where somebody is paid is never shown.
+Source: core spec, "Payout" and "Payouts". Amounts are US cents; fields that begin with native are minor units of the
+earned currency. Payout accounts are never included.
 """
 
 from typing import Any
@@ -13,17 +13,17 @@ from domain.payouts.transfers import MANUAL, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, line, not_blank, one_of
 from schemas.paging import PageQuery, QueryFlag
 
-#: Characters of a payment's reference of the brand's own.
-LONGEST_REFERENCE = 255
+#: Characters of the brand's own reference of a payment.
+MAX_REFERENCE_CHARS = 255
 
 
 def day(**options: Any) -> fields.String:
-    """Return a field that shows a date, which the database brings as a text."""
+    """Return a field of a date, which the database returns as a text."""
     return fields.String(metadata={"format": "date"}, **options)
 
 
 class LineRecord(Wire):
-    """What a payout pays for one conversion; less than 0 where it holds back what was reversed after payment."""
+    """The amount of a payout for one conversion; negative where it holds back a reversal after payment."""
 
     wire_name = "PayoutLine"
 
@@ -77,7 +77,7 @@ class PayoutRecord(Wire):
 
 
 class PayoutsQuery(PageQuery):
-    """The list's filters; `lineItems=false` leaves the lines out."""
+    """The filters of the list; `lineItems=false` leaves the lines out."""
 
     affiliate_id = fields.UUID(load_default=None)
     status = one_of(PayoutStatus, load_default=None)
@@ -92,20 +92,20 @@ class PayoutQuery(Wire):
 
 
 class HandPaymentBody(Wire):
-    """What the brand's own payment is called."""
+    """The reference of the brand's own payment."""
 
-    external_transaction_id = line(longest=LONGEST_REFERENCE, required=True, validate=[not_blank])
+    external_transaction_id = line(longest=MAX_REFERENCE_CHARS, required=True, validate=[not_blank])
 
 
 class MassPayQuery(Wire):
-    """Which run; `claim` takes the payouts whose rail was not asked yet as well."""
+    """The run; `claim` also takes the payouts whose rail was not called yet."""
 
     run_id = fields.UUID(required=True)
     claim = QueryFlag(load_default=False)
 
 
 class UnverifiedRulesRecord(Wire):
-    """What holds until an organization is verified."""
+    """The limits of an unverified organization."""
 
     holding_days = fields.Integer()
     window_days = fields.Integer()

@@ -1,4 +1,4 @@
-"""What a payout rail is answered."""
+"""The response to a payout rail."""
 
 from marshmallow import fields
 
@@ -6,7 +6,7 @@ from schemas.base import Wire
 
 
 class TakenRecord(Wire):
-    """It was taken."""
+    """The notification was accepted."""
 
     wire_name = "RailEventAnswer"
 

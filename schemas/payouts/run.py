@@ -1,4 +1,4 @@
-"""Previews and runs of payouts on the wire.
+"""Previews and runs of payouts in the API.
 
 Source: core spec, "Payouts" (preview, run, preview response fields).
 """
@@ -12,24 +12,24 @@ from domain.money import currencies
 from domain.payouts.plan import PAYOUT_CURRENCY, BlockReason
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
-from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, one_of, text, whole
-from schemas.bounded import Entries, Items
-from schemas.payouts.payout import LONGEST_REFERENCE, day
+from domain.refusals import Refused
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, integer, line, one_of, text
+from schemas.collection_fields import Entries, Items
+from schemas.payouts.payout import MAX_REFERENCE_CHARS, day
 
-_MOST_IDS = 10_000
-_LONGEST_NOTES = 2_000
+_MAX_IDS = 10_000
+_MAX_NOTES_CHARS = 2_000
 _AUTO = "Auto"
 _FILTERS = ("program_id", "since", "affiliate_ids", "conversion_ids")
 
 
 def _ids() -> Items:
-    # An empty list is refused: it must not mean everybody. So is null.
-    return Items(fields.UUID(), most=_MOST_IDS, least=1, load_default=None, allow_none=False)
+    # An empty list and null are refused, since they must not mean all affiliates.
+    return Items(fields.UUID(), most=_MAX_IDS, least=1, load_default=None, allow_none=False)
 
 
 class _Narrowed(Wire):
-    """What a preview and a run are narrowed by. Loads to `filters` and `method` (None: each on their own rail).
+    """The filters of previews and runs. Loads to `filters` and `method` (None: each affiliate on their own rail).
 
     Refuses with codes of its own: unsupported_currency, unsupported_method.
     """
@@ -42,17 +42,17 @@ class _Narrowed(Wire):
     method = text(longest=255, load_default=None, allow_none=True)
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        _check_currency(sent.pop("currency"))
-        sent["method"] = _method(sent["method"])
-        filters = {name: sent.pop(name) for name in _FILTERS}
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        _check_currency(body.pop("currency"))
+        body["method"] = _method(body["method"])
+        filters = {name: body.pop(name) for name in _FILTERS}
         for name in ("affiliate_ids", "conversion_ids"):
             filters[name] = filters[name] and tuple(dict.fromkeys(filters[name]))
-        return sent | {"filters": filters}
+        return body | {"filters": filters}
 
 
 class PreviewBody(_Narrowed):
-    """What a preview looks at; nothing given: everything. Loads with `affiliate_id`, which is in the filters too."""
+    """The filters of a preview; by default everything. Loads with `affiliate_id`, which is also in the filters."""
 
     wire_name = "PayoutPreviewBody"
 
@@ -61,27 +61,27 @@ class PreviewBody(_Narrowed):
     list_methods = Flag(load_default=False)
 
     @validates_schema
-    def _check_whose(self, sent: dict[str, Any], **_: object) -> None:
-        if sent.get("affiliate_id") and sent.get("affiliate_ids"):
+    def _check_whose(self, body: dict[str, Any], **_: object) -> None:
+        if body.get("affiliate_id") and body.get("affiliate_ids"):
             raise ValidationError("Send affiliateId or affiliateIds, not both.", "affiliateId")
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        loaded = super()._settle(sent)
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        loaded = super()._settle(body)
         if loaded["affiliate_id"]:
             loaded["filters"]["affiliate_ids"] = (loaded["affiliate_id"],)
         return loaded
 
 
 class FxRateRecord(Wire):
-    """A rate that a run pays by: native major units per 1 USD, and the day on which it was published."""
+    """A rate of a run: native major units per 1 USD, and the day of its publication."""
 
     rate = Amount()
     as_of = day()
 
 
 class ConfirmedRate(Wire):
-    """A rate as a preview showed it."""
+    """A rate of the preview."""
 
     rate = Amount(required=True)
     as_of = fields.Date(required=True)
@@ -96,15 +96,15 @@ class RunBody(_Narrowed):
 
     wire_name = "PayoutRunBody"
 
-    confirm_total_cents = whole(required=True, validate=validate.Range(min=0))
+    confirm_total_cents = integer(required=True, validate=validate.Range(min=0))
     confirm_totals = Entries(
         most=len(currencies.EXPONENTS),
         keys=text(longest=3, shortest=3),
-        values=whole(),
+        values=integer(),
         load_default=None,
         allow_none=True,
     )
-    confirm_payout_total_usd_cents = whole(load_default=None, allow_none=True, validate=validate.Range(min=0))
+    confirm_payout_total_usd_cents = integer(load_default=None, allow_none=True, validate=validate.Range(min=0))
     confirm_fx_rates = Entries(
         most=len(currencies.EXPONENTS),
         keys=text(longest=3, shortest=3),
@@ -112,29 +112,29 @@ class RunBody(_Narrowed):
         load_default=None,
         allow_none=True,
     )
-    external_transaction_id = line(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
-    notes = text(longest=_LONGEST_NOTES, load_default=None, allow_none=True)
+    external_transaction_id = line(longest=MAX_REFERENCE_CHARS, load_default=None, allow_none=True)
+    notes = text(longest=_MAX_NOTES_CHARS, load_default=None, allow_none=True)
 
     @post_load
-    def _trim(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
+    def _trim(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
         for name in ("external_transaction_id", "notes"):
-            sent[name] = (sent[name] or "").strip() or None
-        return sent
+            body[name] = (body[name] or "").strip() or None
+        return body
 
 
-def _check_currency(sent: str | None) -> None:
-    if sent is not None and currencies.normalize(sent) != PAYOUT_CURRENCY:
-        message = f"Payouts are made in {PAYOUT_CURRENCY}; each commission is converted at the run's rate."
+def _check_currency(code: str | None) -> None:
+    if code is not None and currencies.normalize(code) != PAYOUT_CURRENCY:
+        message = f"Payouts are in {PAYOUT_CURRENCY}; each commission is converted at the run's rate."
         raise Refused(400, "unsupported_currency", message, field="currency")
 
 
-def _method(sent: str | None) -> str | None:
-    if sent in (None, _AUTO):
+def _method(method: str | None) -> str | None:
+    if method in (None, _AUTO):
         return None
-    if sent != Method.ProcessorConnect:
-        message = f"method takes {Method.ProcessorConnect} or {_AUTO}, which pays everybody on the rail they have."
+    if method != Method.ProcessorConnect:
+        message = f"method must be {Method.ProcessorConnect} or {_AUTO}, which pays every affiliate on their own rail."
         raise Refused(400, "unsupported_method", message, field="method")
-    return str(sent)
+    return str(method)
 
 
 def _by_currency() -> fields.Dict:
@@ -142,18 +142,18 @@ def _by_currency() -> fields.Dict:
 
 
 class _WrittenIds(fields.List[Any]):
-    """A list of ids whose JSON is written already."""
+    """A list of ids that is already JSON text."""
 
     @staticmethod
     def render(value: str) -> orjson.Fragment:
-        """Return the text as what it is."""
+        """Return the JSON text unchanged."""
         return orjson.Fragment(value)
 
 
 class CandidateRecord(Wire):
     """One affiliate in one currency; `eligibleCents` is native, after reversals and debts.
 
-    `payoutUsdCents` is what a run would pay for it, each conversion rounded alone; 0 where it is blocked.
+    `payoutUsdCents` is what a run would pay for it, each conversion rounded separately; 0 where it is blocked.
     """
 
     wire_name = "PayoutCandidate"
@@ -172,7 +172,7 @@ class CandidateRecord(Wire):
 
 
 class PayoutPreviewRecord(Wire):
-    """What a run would pay now. Maps by currency are in its own minor units."""
+    """The payouts of a run now. Maps by currency are in its own minor units."""
 
     wire_name = "PayoutPreview"
 
@@ -196,7 +196,7 @@ class PayoutPreviewRecord(Wire):
 
 
 class RunPayoutRecord(Wire):
-    """A payout as a run made it. US cents."""
+    """A payout of a run. US cents."""
 
     payout_id = fields.UUID()
     affiliate_id = fields.UUID()
@@ -210,7 +210,7 @@ class RunPayoutRecord(Wire):
 
 
 class RunRecord(Wire):
-    """What a run came to. US cents; `nativeTotalsForRun` is what was confirmed."""
+    """The result of a run. US cents; `nativeTotalsForRun` are the confirmed totals."""
 
     wire_name = "PayoutRun"
 

@@ -1,1 +1,1 @@
-"""Campaigns on the wire."""
+"""Campaigns in the API."""

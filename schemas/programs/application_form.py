@@ -1,4 +1,4 @@
-"""The form of those who apply to a program, on the wire. What a form may be is decided in `application_form`."""
+"""The application form of a program in the API. `domain.programs.application_form` decides which forms are valid."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain.programs import application_form
 from domain.programs.application_form import FieldType
-from schemas.base import Flag, Wire, line, not_blank, one_of, text, whole
-from schemas.bounded import Items
+from schemas.base import Flag, Wire, integer, line, not_blank, one_of, text
+from schemas.collection_fields import Items
 
 _STEP = validate.OneOf(application_form.STEPS)
 
@@ -27,12 +27,12 @@ def _one_line(value: str) -> None:
 
 
 class FormFieldBody(Wire):
-    """A question of the form. Loads to a plain mapping, as it is kept."""
+    """A question of the form. Loads to a plain mapping, as it is stored."""
 
     wire_name = "ApplicationFormFieldBody"
 
     key = text(longest=40, required=True, validate=[_key])
-    step = whole(load_default=1, validate=_STEP)
+    step = integer(load_default=1, validate=_STEP)
     label = _line(application_form.MAX_LABEL_CHARS, required=True)
     type = one_of(FieldType, required=True)
     required = Flag(load_default=False)
@@ -50,9 +50,9 @@ class FormFieldBody(Wire):
 
 
 class ApplicationFormBody(Wire):
-    """What those who apply are asked. Loads to a plain mapping, as it is kept."""
+    """The questions to applicants. Loads to a plain mapping, as it is stored."""
 
-    steps = whole(load_default=1, validate=_STEP)
+    steps = integer(load_default=1, validate=_STEP)
     questions = Items(
         fields.Nested(FormFieldBody),
         most=application_form.MAX_FIELDS,
@@ -78,7 +78,7 @@ class ApplicationFormBody(Wire):
 
 
 class FormFieldRecord(Wire):
-    """A question of the form of those who apply; the answer is kept under its key."""
+    """A question to applicants; the answer is stored under its key."""
 
     wire_name = "ApplicationFormField"
 
@@ -91,7 +91,7 @@ class FormFieldRecord(Wire):
 
 
 class ApplicationFormRecord(Wire):
-    """What those who apply are asked, in how many steps."""
+    """The questions to applicants, and the number of steps."""
 
     wire_name = "ApplicationForm"
 

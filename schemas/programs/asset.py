@@ -1,4 +1,4 @@
-"""Texts and images for affiliates, on the wire. An addition to the interface."""
+"""Texts and images for affiliates, in the API. An addition to the interface."""
 
 from typing import Any
 
@@ -19,16 +19,16 @@ class AssetBody(Wire):
     content_type = text(longest=100, load_default=None, allow_none=True)
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        words, encoded = sent.pop("words"), sent.pop("data_base64")
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        words, encoded = body.pop("words"), body.pop("data_base64")
         if (words is None) == (encoded is None):
             raise ValidationError("An asset is either a text or an image: send text or dataBase64.", "text")
         content = None if encoded is None else from_base64(encoded, "dataBase64")
-        return sent | {"name": " ".join(sent["name"].split()), "text": words, "content": content}
+        return body | {"name": " ".join(body["name"].split()), "text": words, "content": content}
 
 
 class AssetsQuery(PageQuery):
-    """The list of assets; of one program, with those that are for all of them."""
+    """The list of assets, optionally of one program, including those for all programs."""
 
     program_id = fields.UUID(load_default=None)
 
@@ -51,7 +51,7 @@ class AssetRecord(Wire):
 
 
 class OwnAssetRecord(AssetRecord):
-    """The same as an affiliate sees it, who may work for several brands."""
+    """An asset for affiliates, who may work for several brands."""
 
     wire_name = "OwnAsset"
 

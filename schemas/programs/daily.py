@@ -1,4 +1,4 @@
-"""What programs brought in by day, on the wire. An addition to the interface."""
+"""The numbers of programs by day, in the API. An addition to the interface."""
 
 from marshmallow import fields
 
@@ -6,9 +6,9 @@ from schemas.base import Wire
 
 
 class DailyQuery(Wire):
-    """Of which program and affiliate, None being all, and which days.
+    """The program and affiliate (None: all), and the range of days.
 
-    Both ends are included, None is left to the service.
+    Both ends are included; None means the service's default.
     """
 
     program_id = fields.UUID(load_default=None)
@@ -18,7 +18,7 @@ class DailyQuery(Wire):
 
 
 class DayRecord(Wire):
-    """One day in UTC; a day on which nothing happened has zeros."""
+    """One day in UTC; a day without activity has zeros."""
 
     wire_name = "DayNumbers"
 
@@ -31,7 +31,7 @@ class DayRecord(Wire):
 
 
 class DailyNumbers(Wire):
-    """Every day of a range, the first one first."""
+    """Every day of a range, in order."""
 
     first = fields.Date(data_key="from")
     last = fields.Date(data_key="to")

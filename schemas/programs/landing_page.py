@@ -1,6 +1,6 @@
-"""The landing page of a program on the wire: what a brand says there, and the picture at its head.
+"""The landing page of a program in the API: the brand's texts and its picture.
 
-Texts are texts: markup in them is shown as it was typed. An addition to the interface.
+Texts are plain: markup is displayed as typed. An addition to the interface.
 """
 
 from typing import Any
@@ -11,69 +11,77 @@ from domain.landing_limits import MAX_HEADLINE_CHARS, MAX_INTRO_CHARS, MAX_SECTI
 from domain.programs.application_form import is_printable
 from domain.text import one_line
 from schemas.base import Flag, Wire, color, from_base64, not_blank, text
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 
 
-def _seen(value: str) -> None:
+def _check_characters(value: str) -> None:
     if not is_printable(_lines(value)):
-        raise ValidationError("It holds a character that cannot be shown.")
+        raise ValidationError("It contains a character that cannot be displayed.")
 
 
-def _joined(value: str) -> None:
+def _check_direction(value: str) -> None:
     if not one_line.is_valid(_line(value)):  # its line breaks become blanks
-        raise ValidationError("It must not hold direction marks.")
+        raise ValidationError("It must not contain direction marks.")
 
 
 class LandingSection(Wire):
-    """A part of the page: a heading, and a text in which an empty line begins a new paragraph."""
+    """A section of the page: a heading, and a text in which an empty line starts a new paragraph."""
 
     class Meta:
         unknown = RAISE
 
-    title = text(longest=MAX_TITLE_CHARS, required=True, validate=[not_blank, _seen, _joined])
-    words = text(longest=MAX_TEXT_CHARS, required=True, attribute="text", data_key="text", validate=[not_blank, _seen])
+    title = text(longest=MAX_TITLE_CHARS, required=True, validate=[not_blank, _check_characters, _check_direction])
+    words = text(
+        longest=MAX_TEXT_CHARS,
+        required=True,
+        attribute="text",
+        data_key="text",
+        validate=[not_blank, _check_characters],
+    )
 
 
 class LandingPageBody(Wire):
-    """The whole page: what is not sent, or sent as null, is not there. Loads to what is stored.
+    """The whole page: missing fields and nulls are empty. Loads to the stored form.
 
-    Unlike elsewhere a key that nobody knows is refused, so that a misspelt one is noticed.
+    Unlike elsewhere an unknown key is refused, so that a misspelt one is noticed.
     """
 
     class Meta:
         unknown = RAISE
 
-    headline = text(longest=MAX_HEADLINE_CHARS, allow_none=True, validate=[_seen, _joined])
-    intro = text(longest=MAX_INTRO_CHARS, allow_none=True, validate=[_seen])
+    headline = text(longest=MAX_HEADLINE_CHARS, allow_none=True, validate=[_check_characters, _check_direction])
+    intro = text(longest=MAX_INTRO_CHARS, allow_none=True, validate=[_check_characters])
     sections = Items(fields.Nested(LandingSection), most=MAX_SECTIONS, allow_none=True)
     hero_image_id = fields.UUID(allow_none=True)
     accent_color = color(allow_none=True)
     show_terms = Flag(allow_none=True)
 
     @post_load
-    def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        hero, accent, shows = sent.get("hero_image_id"), sent.get("accent_color"), sent.get("show_terms")
-        sections = sent.get("sections") or ()
+    def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        hero, accent, shows = body.get("hero_image_id"), body.get("accent_color"), body.get("show_terms")
+        sections = body.get("sections") or ()
         return {
-            "headline": _line(sent.get("headline") or "") or None,
-            "intro": _lines(sent.get("intro") or "").strip() or None,
-            "sections": [{"title": _line(one["title"]), "text": _lines(one["text"]).strip()} for one in sections],
+            "headline": _line(body.get("headline") or "") or None,
+            "intro": _lines(body.get("intro") or "").strip() or None,
+            "sections": [
+                {"title": _line(section["title"]), "text": _lines(section["text"]).strip()} for section in sections
+            ],
             "heroImageId": None if hero is None else str(hero),
             "accentColor": accent and accent.lower(),
             "showTerms": True if shows is None else shows,
         }
 
 
-def _lines(said: str) -> str:
-    return said.replace("\r\n", "\n").replace("\r", "\n")
+def _lines(words: str) -> str:
+    return words.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _line(said: str) -> str:
-    return " ".join(said.split())
+def _line(words: str) -> str:
+    return " ".join(words.split())
 
 
 class LandingPageRecord(Wire):
-    """The landing page of a program as its brand set it up."""
+    """The landing page of a program."""
 
     headline = fields.String(allow_none=True)
     intro = fields.String(allow_none=True)
@@ -84,7 +92,7 @@ class LandingPageRecord(Wire):
 
 
 class HeroImageBody(Wire):
-    """An image in standard base64; `contentType` may be left out. Loads to `content` in bytes."""
+    """An image in standard base64; `contentType` is optional. Loads to `content` in bytes."""
 
     data_base64 = fields.String(required=True)
     content_type = text(longest=100, load_default=None, allow_none=True)
@@ -95,7 +103,7 @@ class HeroImageBody(Wire):
 
 
 class HeroImageRecord(Wire):
-    """A picture for landing pages, with its address and its size in pixels."""
+    """A picture for landing pages, with its URL and its size in pixels."""
 
     id = fields.UUID()
     url = fields.String()

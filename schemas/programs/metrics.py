@@ -1,4 +1,4 @@
-"""Metrics and leaderboards on the wire. An addition to the interface.
+"""Metrics and leaderboards in the API. An addition to the interface.
 
 Amounts are home-currency minor units; what had no rate on its day is in the maps alone, in its own minor units.
 """
@@ -12,7 +12,7 @@ from schemas.programs.daily import DailyQuery
 
 
 class MetricsQuery(DailyQuery):
-    """Of which program and affiliate, None being all, which days, and what a row is of."""
+    """The program and affiliate (None: all), the range of days, and the grouping of rows."""
 
     group_by = one_of(MetricsGroup, load_default=str(MetricsGroup.day))
 
@@ -21,12 +21,12 @@ def _cents(name: str) -> fields.Integer:
     return fields.Integer(attribute=f"{name}.home_cents")
 
 
-def _held(name: str) -> fields.Dict:
+def _sums_by_currency(name: str) -> fields.Dict:
     return fields.Dict(keys=fields.String(), values=fields.Integer(), attribute=f"{name}.held", allow_none=True)
 
 
 class MetricsNumbers(Wire):
-    """What was counted and what it came to."""
+    """The counts and sums of a row."""
 
     clicks = fields.Integer()
     leads = fields.Integer()
@@ -36,14 +36,14 @@ class MetricsNumbers(Wire):
     refunded_cents = _cents("refunded")
     commission_cents = _cents("commission")
     override_cents = _cents("override")
-    revenue_unconvertible_by_currency = _held("revenue")
-    refunded_unconvertible_by_currency = _held("refunded")
-    commission_unconvertible_by_currency = _held("commission")
-    override_unconvertible_by_currency = _held("override")
+    revenue_unconvertible_by_currency = _sums_by_currency("revenue")
+    refunded_unconvertible_by_currency = _sums_by_currency("refunded")
+    commission_unconvertible_by_currency = _sums_by_currency("commission")
+    override_unconvertible_by_currency = _sums_by_currency("override")
 
 
 class MetricsRecord(MetricsNumbers):
-    """A row: of a day, week or month by its first day, of a program or an affiliate by id and name, of a country."""
+    """A row: a day, week or month by its first day, a program or an affiliate by id and name, or a country."""
 
     wire_name = "MetricsRow"
 
@@ -52,7 +52,7 @@ class MetricsRecord(MetricsNumbers):
 
 
 class MetricsAnswer(Wire):
-    """Rows of a range, and what all of it comes to."""
+    """The rows of a range, and their totals."""
 
     wire_name = "Metrics"
 
@@ -65,7 +65,7 @@ class MetricsAnswer(Wire):
 
 
 class LeaderboardQuery(Wire):
-    """Of which program (None: all), by what, of how many days up to today, and how many entries."""
+    """The program (None: all), the ranking, the number of days up to today, and the number of entries."""
 
     program_id = fields.UUID(load_default=None)
     metric = one_of(BoardMetric, load_default=str(BoardMetric.sales))
@@ -74,7 +74,7 @@ class LeaderboardQuery(Wire):
 
 
 class BoardRecord(Wire):
-    """A place on a leaderboard; who is equal has the same rank."""
+    """An entry of a leaderboard; equal entries have the same rank."""
 
     wire_name = "LeaderboardEntry"
 

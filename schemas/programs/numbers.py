@@ -1,4 +1,4 @@
-"""A program's numbers on the wire.
+"""A program's numbers in the API.
 
 Source: core spec, "Campaigns (programs)". Every amount is in home-currency minor units, each conversion valued at the
 rate of its date: `available` and `owedEligibleInHome` are one number, `settling` and `settlingInHome` another, and
@@ -15,11 +15,11 @@ from schemas.base import MAY_LACK, Instant, Wire, one_of
 from schemas.paging import QueryInteger
 
 _DEFAULT_LIMIT = 20
-_MOST_EVENTS = 100
+_MAX_EVENTS = 100
 _OUTCOMES = ("recorded", "earned", "duplicate", "held", "blocked", "unscored", "over_budget")
 
 
-def _held(attribute: str) -> fields.Dict:
+def _sums_by_currency(attribute: str) -> fields.Dict:
     return fields.Dict(keys=fields.String(), values=fields.Integer(), attribute=attribute, allow_none=True)
 
 
@@ -38,16 +38,16 @@ class ProgramStats(Wire):
     settling_commission_cents = fields.Integer(attribute="settling.home_cents")
     owed_eligible_in_home_cents = fields.Integer()
     settling_in_home_cents = fields.Integer()
-    pending_unconvertible_by_currency = _held("pending.held")
-    available_unconvertible_by_currency = _held("available.held")
-    settling_unconvertible_by_currency = _held("settling.held")
+    pending_unconvertible_by_currency = _sums_by_currency("pending.held")
+    available_unconvertible_by_currency = _sums_by_currency("available.held")
+    settling_unconvertible_by_currency = _sums_by_currency("settling.held")
 
 
 class TrackingStatus(Wire):
-    """Whether tracking was seen to work, and what it brought in the last 30 days.
+    """Whether tracking was detected, and its numbers of the last 30 days.
 
-    Conversions that were imported or recorded by hand do not count as seen. `totalConversions30d` has them.
-    `scriptSeenAt` is when the script last ran on a page of the program, to five minutes; `scriptOrigin` where that was.
+    Imported and manual conversions do not count as detected, but are in `totalConversions30d`. `scriptSeenAt` is the
+    time of the script's last run on a page of the program, to five minutes; `scriptOrigin` is that page's origin.
     """
 
     verified = fields.Boolean(attribute="is_verified")
@@ -61,8 +61,8 @@ class TrackingStatus(Wire):
 
 
 class BudgetStatus(Wire):
-    """A budget, what was spent of it and what is left, in the home currency. `fxUnconvertibleCents` is a sign and no
-    amount; of a budget that cannot be converted neither it nor what is left is known.
+    """A budget, its spent and its remaining part, in the home currency. `fxUnconvertibleCents` is a signal and not an
+    amount; a budget without a rate and its remainder are unknown.
     """
 
     budget_cents = fields.Integer(allow_none=True)
@@ -71,19 +71,19 @@ class BudgetStatus(Wire):
     remaining_cents = fields.Integer(allow_none=True)
     unlimited = fields.Boolean(attribute="is_unlimited")
     currency = fields.String()
-    fx_unconvertible_by_currency = _held("spent.held")
+    fx_unconvertible_by_currency = _sums_by_currency("spent.held")
     fx_unconvertible_cents = fields.Integer(attribute="held_signal")
 
 
 class RecentEventsQuery(Wire):
-    """How many events; more than there may be are as many as there may be."""
+    """The number of events, capped at the maximum."""
 
     limit = QueryInteger(load_default=_DEFAULT_LIMIT, validate=validate.Range(min=1))
 
 
-def limit_of(query: Mapping[str, Any]) -> int:
-    """Return how many events a loaded RecentEventsQuery asks for."""
-    return min(query["limit"], _MOST_EVENTS)
+def event_limit(query: Mapping[str, Any]) -> int:
+    """Return the number of events that a loaded RecentEventsQuery requests."""
+    return min(query["limit"], _MAX_EVENTS)
 
 
 _OF_A_CLICK = ("slug", "is_duplicate", "outcome")
@@ -101,8 +101,7 @@ _OF_A_CONVERSION = (
 class RecentEvent(Wire):
     """A click or a conversion, without the fields of the other kind.
 
-    `outcome` is what became of a click when it was judged. What the brand decided about its conversion since does not
-    change it.
+    `outcome` is the click's outcome when it was scored. Later decisions about its conversion do not change it.
     """
 
     type = one_of(("click", "conversion"))

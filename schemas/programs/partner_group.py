@@ -1,4 +1,4 @@
-"""Partner groups on the wire: affiliates of one program who share a rate."""
+"""Partner groups in the API: affiliates of one program who share a rate."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class PartnerGroupBody(_Written):
 
 
 class PartnerGroupChanges(_Written):
-    """Changes of a group: what is sent is set."""
+    """Changes of a group: sent fields are set."""
 
     name = line(longest=100, validate=[not_blank])
     commission_type = one_of(CommissionType)

@@ -1,4 +1,4 @@
-"""Performance tiers on the wire: from so much lifetime revenue on, another rate."""
+"""Performance tiers in the API: other rates from a lifetime revenue on."""
 
 from typing import Any
 
@@ -6,26 +6,26 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from domain.conversions.commission import CommissionType
 from domain.money import money
-from schemas.base import Amount, Wire, one_of, rate, whole
-from schemas.bounded import Items
+from schemas.base import Amount, Wire, integer, one_of, rate
+from schemas.collection_fields import Items
 
-_MOST_TIERS = 20
+_MAX_TIERS = 20
 
 
 class PerformanceTier(Wire):
-    """One tier. The revenue is minor units of the home currency of now, and keeps that currency."""
+    """One tier. The revenue is minor units of the current home currency, and keeps that currency."""
 
     wire_name = "PerformanceTierBody"
 
-    min_revenue_cents = whole(required=True, validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS))
+    min_revenue_cents = integer(required=True, validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS))
     commission_type = one_of(CommissionType, required=True)
     commission_value = rate(required=True)
 
 
 class PerformanceTiers(Wire):
-    """All tiers of a program, each from more revenue on than the one before it."""
+    """All tiers of a program, in ascending order of revenue."""
 
-    tiers = Items(fields.Nested(PerformanceTier), most=_MOST_TIERS, required=True)
+    tiers = Items(fields.Nested(PerformanceTier), most=_MAX_TIERS, required=True)
 
     @validates_schema
     def _ascend(self, body: dict[str, Any], **_: object) -> None:
@@ -37,7 +37,7 @@ class PerformanceTiers(Wire):
 
 
 class PerformanceTierRecord(Wire):
-    """One tier as it is shown, with the currency that its revenue, and a fee per click or lead, was set in."""
+    """One tier, with the currency in which its revenue, and a fee per click or lead, was set."""
 
     min_revenue_cents = fields.Integer()
     currency = fields.String()

@@ -1,7 +1,7 @@
-"""Programs on the wire.
+"""Programs in the API.
 
 Source: core spec, "Program" and "Program fields accepted on create or update"; tracking spec, "Sub-affiliate
-recruiting". What the terms mean for each other is decided in `domain.programs.terms`.
+recruiting". `domain.programs.terms` decides how terms affect each other.
 """
 
 from typing import Any
@@ -14,17 +14,17 @@ from domain.listing import NetworkReview, ProgramCategory
 from domain.money import money
 from domain.organization import host_names
 from domain.programs import terms
-from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, http_url, line, not_blank, one_of, rate, text, whole
+from domain.refusals import Refused
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, http_url, integer, line, not_blank, one_of, rate, text
 from schemas.host_proof import host_name
 from schemas.paging import PageQuery, QueryFlag
 from schemas.programs.application_form import ApplicationFormBody, ApplicationFormRecord
 from schemas.programs.landing_page import LandingPageBody, LandingPageRecord
 
 _CHECKOUT_DOOR_MODES = ("redirect", "email")
-_LONGEST_URL = 2048
-_LONGEST_WINDOW_DAYS = 3650
-_LONGEST_WINDOW_MONTHS = 1200
+_MAX_URL_CHARS = 2048
+_MAX_WINDOW_DAYS_CHARS = 3650
+_MAX_WINDOW_MONTHS = 1200
 # Of recurringMonths, in a change: no limit.
 _LIFETIME = -1
 
@@ -35,31 +35,31 @@ def _slug(value: str) -> None:
 
 
 def _up_to(most: int, **options: Any) -> fields.Integer:
-    return whole(validate=validate.Range(min=0, max=most), allow_none=True, **options)
+    return integer(validate=validate.Range(min=0, max=most), allow_none=True, **options)
 
 
 class _Written(Wire):
-    """What can be said of a program, new or not. Of a change null clears; on a new program null is the default."""
+    """The fields of a program that can be set and changed. In a change null clears; on creation it is the default."""
 
     slug = text(longest=64, allow_none=True, validate=[_slug])
     description = text(longest=10_000, allow_none=True)
-    terms_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    terms_url = text(longest=_MAX_URL_CHARS, allow_none=True, validate=[http_url])
     sale_commission_type = one_of(CommissionType, allow_none=True)
     sale_commission_value = rate(allow_none=True)
-    cookie_window_days = whole(validate=validate.Range(min=1, max=_LONGEST_WINDOW_DAYS), allow_none=True)
-    recurring_delay_invoices = _up_to(_LONGEST_WINDOW_MONTHS)
+    cookie_window_days = integer(validate=validate.Range(min=1, max=_MAX_WINDOW_DAYS_CHARS), allow_none=True)
+    recurring_delay_invoices = _up_to(_MAX_WINDOW_MONTHS)
     attribution_model = one_of(statuses.AttributionModel, allow_none=True)
     auto_approve = Flag(allow_none=True)
     network_visibility = one_of(statuses.NetworkVisibility, allow_none=True)
     is_publicly_discoverable = Flag(allow_none=True)
-    budget_cents = whole(allow_none=True)
-    referral_destination_url = text(longest=_LONGEST_URL, allow_none=True, validate=[http_url])
+    budget_cents = integer(allow_none=True)
+    referral_destination_url = text(longest=_MAX_URL_CHARS, allow_none=True, validate=[http_url])
     min_payout_cents = _up_to(money.MAX_AMOUNT_CENTS)
     hosted_checkout_door_enabled = Flag(allow_none=True)
     hosted_checkout_door_mode = fields.Raw(allow_none=True)
     hosted_checkout_thank_you_url = fields.Raw(allow_none=True)
-    lead_bounty_cents = whole(allow_none=True)
-    click_reward_cents = whole(allow_none=True)
+    lead_bounty_cents = integer(allow_none=True)
+    click_reward_cents = integer(allow_none=True)
     is_primary = Flag(allow_none=True)
     category = one_of(ProgramCategory, allow_none=True)
     application_form = fields.Nested(ApplicationFormBody, allow_none=True)
@@ -67,7 +67,7 @@ class _Written(Wire):
 
 
 class ProgramBody(_Written):
-    """A new program. Loads to columns by name; what was not sent, or sent as null, is left out.
+    """A new program. Loads to columns by name, without missing fields and nulls.
 
     Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
     """
@@ -76,21 +76,21 @@ class ProgramBody(_Written):
     default_commission_type = one_of(CommissionType, required=True)
     default_commission_value = rate(required=True)
     default_commission_model = one_of(terms.OFFERED_MODELS, allow_none=True)
-    recurring_months = _up_to(_LONGEST_WINDOW_MONTHS)
+    recurring_months = _up_to(_MAX_WINDOW_MONTHS)
 
     @post_load
     def _settle_on_columns(self, program: dict[str, Any], **_: object) -> dict[str, Any]:
-        sent = {name: value for name, value in program.items() if value is not None}
-        sent["name"] = sent["name"].strip()
-        sent.setdefault("default_commission_model", statuses.CommissionModel.Cps.value)
-        if "hosted_checkout_door_mode" in sent:
-            _check_door_mode(sent["hosted_checkout_door_mode"])
-        if not _thank_you_url(sent.get("hosted_checkout_thank_you_url")):
-            sent.pop("hosted_checkout_thank_you_url", None)
-        return sent
+        columns = {name: value for name, value in program.items() if value is not None}
+        columns["name"] = columns["name"].strip()
+        columns.setdefault("default_commission_model", statuses.CommissionModel.Cps.value)
+        if "hosted_checkout_door_mode" in columns:
+            _check_door_mode(columns["hosted_checkout_door_mode"])
+        if not _thank_you_url(columns.get("hosted_checkout_thank_you_url")):
+            columns.pop("hosted_checkout_thank_you_url", None)
+        return columns
 
 
-# What a program always has cannot be cleared.
+# Required columns cannot be cleared.
 _NEVER_NULL = {
     "slug",
     "cookie_window_days",
@@ -105,7 +105,7 @@ _NEVER_NULL = {
 
 
 class ProgramChanges(_Written):
-    """Changes of a program. Loads to columns by name; what was not sent is left out, None clears.
+    """Changes of a program. Loads to columns by name, without missing fields; None clears.
 
     Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
     """
@@ -114,7 +114,7 @@ class ProgramChanges(_Written):
     default_commission_type = one_of(CommissionType)
     default_commission_value = rate()
     default_commission_model = one_of(statuses.CommissionModel)
-    recurring_months = whole(validate=validate.Range(min=_LIFETIME, max=_LONGEST_WINDOW_MONTHS), allow_none=True)
+    recurring_months = integer(validate=validate.Range(min=_LIFETIME, max=_MAX_WINDOW_MONTHS), allow_none=True)
     is_active = Flag()
     custom_domain = text(longest=host_names.MAX_CHARS, allow_none=True, validate=[host_name])
 
@@ -138,8 +138,8 @@ class ProgramChanges(_Written):
         return changes
 
 
-def _check_door_mode(sent: object) -> None:
-    if sent not in _CHECKOUT_DOOR_MODES:
+def _check_door_mode(mode: object) -> None:
+    if mode not in _CHECKOUT_DOOR_MODES:
         raise Refused(
             400,
             "invalid_hosted_checkout_door_mode",
@@ -148,23 +148,23 @@ def _check_door_mode(sent: object) -> None:
         )
 
 
-def _thank_you_url(sent: object) -> str | None:
-    if sent is None or sent == "":
+def _thank_you_url(value: object) -> str | None:
+    if value is None or value == "":
         return None
     try:
-        found: str = text(longest=_LONGEST_URL, validate=[http_url]).deserialize(sent)
+        url: str = text(longest=_MAX_URL_CHARS, validate=[http_url]).deserialize(value)
     except ValidationError as error:
         raise Refused(
             400,
             "invalid_hosted_checkout_thank_you_url",
-            f"hostedCheckoutThankYouUrl must be an http(s) URL of at most {_LONGEST_URL} characters, or empty.",
+            f"hostedCheckoutThankYouUrl must be an http(s) URL of at most {_MAX_URL_CHARS} characters, or empty.",
             field="hostedCheckoutThankYouUrl",
         ) from error
-    return found
+    return url
 
 
 class NetworkReviewRecord(Wire):
-    """What the operator said of listing a program in the network; `reason` may be null, of a rejection it is not."""
+    """The operator's review of a listing in the network; only a rejection always has a `reason`."""
 
     wire_name = "NetworkReview"
 
@@ -174,7 +174,7 @@ class NetworkReviewRecord(Wire):
 
 
 class ProgramWarning(Wire):
-    """A term that was set and has no effect now."""
+    """A term that is set but has no effect now."""
 
     code = one_of(("paid_leads_off",))
     field = fields.String()
@@ -184,7 +184,7 @@ class ProgramWarning(Wire):
 class ProgramRecord(Wire):
     """A program as the API shows it: the spec's fields and those of its write table.
 
-    Beside each amount stands the currency that it was set in, null without the amount; `feeCurrency` is that of a fee
+    Each amount has a field for the currency that it was set in, null without the amount; `feeCurrency` is that of a fee
     per click or lead.
     """
 

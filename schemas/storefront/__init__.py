@@ -1,1 +1,1 @@
-"""What strangers send and see, on the wire."""
+"""What strangers send and see, in the API."""

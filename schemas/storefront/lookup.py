@@ -1,4 +1,4 @@
-"""The public storefront on the wire.
+"""The public storefront in the API.
 
 Source: tracking spec, "Public storefront program" and "Public storefront".
 """
@@ -17,7 +17,7 @@ from schemas.programs.landing_page import LandingPageRecord
 
 
 class StorefrontLandingPage(LandingPageRecord):
-    """What the brand says on the campaign's landing page; empty while it says nothing of its own."""
+    """The brand's contents of the campaign's landing page; empty without any."""
 
     all_may_lack = True
 
@@ -25,9 +25,9 @@ class StorefrontLandingPage(LandingPageRecord):
 
 
 class StorefrontProgram(Wire):
-    """A campaign as anybody may see it; of the organization nothing but its name, its words and its pictures.
+    """A public campaign; of the organization only its name, its texts and its pictures.
 
-    For a slug that the campaign had before it is `redirect` and `campaign`, the slug that it has now, and nothing else.
+    For a former slug of the campaign it is only `redirect` and `campaign`, the current slug.
     """
 
     all_may_lack = True
@@ -57,14 +57,14 @@ class StorefrontProgram(Wire):
 
 
 class StorefrontAddress(Wire):
-    """What a verified custom domain stands for."""
+    """The campaign of a verified custom domain."""
 
     handle = fields.String()
     slug = fields.String()
 
 
 class DomainQuery(Wire):
-    """The host that a visitor came to."""
+    """The host of a visitor's request."""
 
     host = text(shortest=1, longest=65_536, required=True)
 
@@ -73,10 +73,10 @@ _PROGRAM = StorefrontProgram()
 
 
 def landing_record(landing: Any, *, base_url: str) -> Mapping[str, Any]:
-    """Return a campaign as the storefront shows it. `base_url` is where this service is reached."""
-    shown: dict[str, Any] = _PROGRAM.dump(landing)
-    page = shown["landingPageConfig"] or {}
-    return shown | {
+    """Return a campaign as the storefront shows it. `base_url` is the public URL of this service."""
+    record: dict[str, Any] = _PROGRAM.dump(landing)
+    page = record["landingPageConfig"] or {}
+    return record | {
         "landingPageConfig": page and page | {"heroImageUrl": _file_url(page["heroImageId"], base_url)},
         "applicationForm": application_form.first_step(landing.application_form),
         "logoUrl": _file_url(landing.logo_file_id, base_url),

@@ -1,1 +1,1 @@
-"""Webhook endpoints, deliveries and the data of events, on the wire."""
+"""Webhook endpoints, deliveries and the data of events, in the API."""

@@ -1,4 +1,4 @@
-"""The `data` of each webhook event, as receivers are told what to expect. `domain.webhooks.events` is what writes them.
+"""The `data` of each webhook event, described for receivers. `domain.webhooks.events` serializes them.
 
 Source: tracking spec, section 6 "Event types and payloads". A field that has no value is left out of an event.
 """
@@ -38,7 +38,7 @@ class ConversionCreatedData(_OfConversion, _Money):
 
 
 class ConversionRefundedData(_OfConversion):
-    """Commission taken back: this refund's amounts, and the total of all of them."""
+    """A reversal of commission: this refund's amounts, and the total of all refunds."""
 
     refunded_amount_cents = fields.Integer()
     commission_reversed_cents = fields.Integer()
@@ -49,13 +49,13 @@ class ConversionRefundedData(_OfConversion):
 
 
 class ConversionApprovedData(Wire):
-    """Which conversion was approved."""
+    """The approved conversion."""
 
     conversion_id = fields.UUID()
 
 
 class ConversionReviewedData(_OfConversion, _Money):
-    """A conversion that was denied, held out of payment or released, with where it stood before."""
+    """A denied, invalidated or validated conversion, with its previous status."""
 
     commission_cents = fields.Integer()
     status = one_of(statuses.ConversionStatus)
@@ -65,7 +65,7 @@ class ConversionReviewedData(_OfConversion, _Money):
 
 
 class ConversionAdjustedData(_OfConversion, _Money):
-    """A conversion whose amount or commission was changed, before and after, net of what is refunded."""
+    """A conversion with a changed amount or commission, before and after, net of refunds."""
 
     previous_amount_cents = fields.Integer()
     commission_cents = fields.Integer()
@@ -83,7 +83,7 @@ class _OfPayout(_Money):
 
 
 class PayoutCreatedData(_OfPayout):
-    """A payout that a run made: once per recipient and run, and again when one is retried."""
+    """A payout of a run: once per recipient and run, and again when one is retried."""
 
     status = fields.Constant(PayoutStatus.Pending)
     line_item_conversion_ids = fields.List(fields.UUID())
@@ -92,7 +92,7 @@ class PayoutCreatedData(_OfPayout):
 
 
 class PayoutPaidData(_OfPayout):
-    """A payout that arrived, with what its rail calls the payment; of the references only that rail's are there."""
+    """A paid payout, with its rail's references of the payment; those of other rails are missing."""
 
     paid_at = Instant()
     processor_transfer_id = fields.String(metadata=MAY_LACK)
@@ -103,7 +103,7 @@ class PayoutPaidData(_OfPayout):
 
 
 class PayoutFailedData(_OfPayout):
-    """A payout that failed, and why."""
+    """A failed payout with its reason."""
 
     failure_reason = fields.String()
     failed_at = Instant()
@@ -121,7 +121,7 @@ class _OfAffiliate(Wire):
 
 
 class AffiliateCreatedData(_OfAffiliate, _Answers):
-    """Somebody who applied, or was added."""
+    """A new affiliate who applied or was added."""
 
     status = one_of(statuses.AffiliateStatus)
     slug = fields.String()
@@ -129,14 +129,14 @@ class AffiliateCreatedData(_OfAffiliate, _Answers):
 
 
 class AffiliateApprovedData(_OfAffiliate, _Answers):
-    """An affiliate who was approved, with the answers on file then."""
+    """An approved affiliate, with the answers stored at that time."""
 
     approved_at = Instant()
     auto_approved = fields.Boolean(metadata=MAY_LACK)
 
 
 class AffiliateApplicationCompletedData(_OfAffiliate, _Answers):
-    """An applicant who finished the second step of a form; again whenever they hand it in again."""
+    """An applicant who submitted the second step of a form; sent for every submission."""
 
     status = one_of(statuses.AffiliateStatus)
 
@@ -147,7 +147,7 @@ class _OfCampaignCoupon(Wire):
 
 
 class CampaignCouponCreatedData(_OfCampaignCoupon):
-    """A campaign's coupon, made together with the processor's."""
+    """A campaign's coupon, created together with the processor's."""
 
     name = fields.String()
     discount_type = fields.String()
@@ -160,7 +160,7 @@ class CampaignCouponCreatedData(_OfCampaignCoupon):
 
 
 class CampaignCouponUpdatedData(_OfCampaignCoupon):
-    """What may be changed of a campaign's coupon; never what it discounts."""
+    """The changeable fields of a campaign's coupon; the discount is not among them."""
 
     name = fields.String()
     allow_affiliate_self_mint = fields.Boolean()
@@ -171,14 +171,14 @@ class CampaignCouponUpdatedData(_OfCampaignCoupon):
 
 
 class CampaignCouponDeactivatedData(_OfCampaignCoupon):
-    """A campaign's coupon that was archived, with all codes under it."""
+    """An archived campaign coupon, with the number of its ended codes."""
 
     archived_at = Instant()
     deactivated_child_count = fields.Integer()
 
 
 class CampaignCouponDeletedData(_OfCampaignCoupon):
-    """A campaign's coupon that is gone."""
+    """A deleted campaign coupon."""
 
 
 class _OfAffiliateCoupon(Wire):
@@ -190,14 +190,14 @@ class _OfAffiliateCoupon(Wire):
 
 
 class AffiliateCouponCreatedData(_OfAffiliateCoupon):
-    """A code, made by the brand or by the affiliate."""
+    """A code, created by the brand or by the affiliate."""
 
     created_at = Instant()
     source = fields.String(metadata=MAY_LACK)
 
 
 class AffiliateCouponDeactivatedData(_OfAffiliateCoupon):
-    """A code that the brand took back."""
+    """A code that the brand revoked."""
 
     revoked_at = Instant()
 
@@ -216,7 +216,7 @@ class _OfMilestone(Wire):
 
 
 class DealFundedData(_OfMilestone):
-    """A milestone of a deal whose money was taken into escrow."""
+    """A milestone of a deal whose money is in escrow."""
 
     title = fields.String()
     amount_cents = fields.Integer()
@@ -227,14 +227,14 @@ class DealFundedData(_OfMilestone):
 
 
 class MilestoneSubmittedData(_OfMilestone):
-    """A milestone that the creator handed in."""
+    """A milestone that the creator submitted."""
 
     submission_urls = fields.List(fields.String())
     auto_release_at = Instant()
 
 
 class MilestoneReleasedData(_OfMilestone):
-    """A milestone whose money was paid out."""
+    """A milestone that was paid."""
 
     gross_cents = fields.Integer()
     net_cents = fields.Integer()
@@ -243,7 +243,7 @@ class MilestoneReleasedData(_OfMilestone):
 
 
 class DisputeOpenedData(_OfMilestone):
-    """A dispute that either side opened."""
+    """A dispute opened by either side."""
 
     opened_by = fields.String()
     reason = fields.String()

@@ -1,4 +1,4 @@
-"""Webhook endpoints and their deliveries on the wire.
+"""Webhook endpoints and their deliveries in the API.
 
 Source: tracking spec, section 6 "Events" and "Webhook delivery".
 """
@@ -8,21 +8,21 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from schemas.base import Instant, Wire, bearer_secret, line, one_of, text
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 from schemas.paging import PageQuery, QueryFlag
 
-# Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
-_LONGEST_TEXT = 65_536
+# Whether a URL may be called is decided elsewhere, with codes of its own; this only limits the text.
+_MAX_TEXT_CHARS = 65_536
 _SUBSCRIBABLE = ("*", *events.TYPES)
 _SENDABLE = ("test", *events.TESTABLE)
 
 
 def _events(**options: Any) -> Items:
-    # There are 24 types; somebody who lists each a few times over still means something. An unknown type is refused
-    # with a code of its own, so the names are described here and checked below.
+    # There are 24 types; repeated ones are accepted. An unknown type is refused with a code of its own, so the names
+    # are described here and checked below.
     name = text(longest=100, metadata={"enum": [*_SUBSCRIBABLE]})
     return Items(name, most=100, least=1, **options)
 
@@ -34,35 +34,35 @@ def _description(**options: Any) -> fields.String:
 class EndpointBody(Wire):
     """A new endpoint. Refuses event names that do not exist as `unknown_event`, with the list `invalid`."""
 
-    url = text(longest=_LONGEST_TEXT, required=True)
+    url = text(longest=_MAX_TEXT_CHARS, required=True)
     events = _events(required=True)
     description = _description(load_default=None)
 
     @post_load
     def _settle(self, endpoint: dict[str, Any], **_: object) -> dict[str, Any]:
-        return _settled(endpoint)
+        return _check_events(endpoint)
 
 
 class EndpointChanges(Wire):
-    """Changes of an endpoint: what is sent is set, a null description takes it away."""
+    """Changes of an endpoint: sent fields are set, a null description removes it."""
 
-    url = text(longest=_LONGEST_TEXT)
+    url = text(longest=_MAX_TEXT_CHARS)
     events = _events()
     description = _description()
 
     @post_load
     def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
-        return _settled(changes)
+        return _check_events(changes)
 
 
 class EndpointsQuery(PageQuery):
-    """The list's filter: with `managed` the hooks of no-code platforms alone, or the brand's own endpoints alone."""
+    """The filter of the list: `managed` selects the hooks of no-code platforms, or the brand's own endpoints."""
 
     managed = QueryFlag(load_default=None)
 
 
 class EndpointTest(Wire):
-    """Which sample to send; without a type the generic `test`."""
+    """The sample to send; without a type the generic `test`."""
 
     type = text(longest=100, load_default=None, allow_none=True, metadata={"enum": [*_SENDABLE, None]})
 
@@ -87,7 +87,7 @@ class EndpointRecord(Wire):
 
 
 class NewEndpoint(EndpointRecord):
-    """An endpoint at the moment when its secret is shown."""
+    """An endpoint with its secret, which is shown only once."""
 
     wire_name = "NewWebhookEndpoint"
 
@@ -95,7 +95,7 @@ class NewEndpoint(EndpointRecord):
 
 
 class TestAnswer(Wire):
-    """Where the test will be found in the history."""
+    """The delivery of the test in the history."""
 
     wire_name = "WebhookTestAnswer"
 
@@ -106,15 +106,15 @@ class TestAnswer(Wire):
 
 
 class RedeliveryAnswer(Wire):
-    """The delivery that is tried again."""
+    """The retried delivery."""
 
     delivery_id = fields.UUID()
 
 
 class RedeliveryWindow(Wire):
-    """Which deliveries are sent again: those made from `since` until before `until` (None: now) that stand at `status`.
+    """The deliveries to send again: those from `since` until before `until` (None: now) with this `status`.
 
-    `cursor` goes on where an earlier answer ended.
+    `cursor` continues where an earlier response ended.
     """
 
     since = Instant(required=True)
@@ -133,7 +133,7 @@ class RedeliveryWindow(Wire):
 
 
 class RedeliveryPortion(Wire):
-    """How many deliveries were queued, and when the last of them is due; a cursor while there are more."""
+    """The number of queued deliveries, and when the last of them is due; a cursor while there are more."""
 
     count = fields.Integer()
     last_attempt_at = Instant(attribute="last_at", allow_none=True)
@@ -160,7 +160,7 @@ class DeliveryRecord(Wire):
 
 
 class DeliveryQuery(PageQuery):
-    """Which deliveries: with this status, of this type, made from `since` until before `until`."""
+    """The filters of deliveries: status, type, and a time from `since` until before `until`."""
 
     status = one_of(statuses.DeliveryStatus, load_default=None)
     event_type = one_of(("test", *events.TYPES), load_default=None)
@@ -169,7 +169,7 @@ class DeliveryQuery(PageQuery):
 
 
 class SentEvent(Wire):
-    """The event of a delivery; `body` is the text that every attempt sends, byte for byte."""
+    """The event of a delivery; `body` is the exact text that every attempt sends."""
 
     id = fields.Function(lambda event: events.event_id(event.id))
     type = one_of(("test", *events.TYPES))
@@ -178,7 +178,7 @@ class SentEvent(Wire):
 
 
 class AttemptRecord(Wire):
-    """An attempt and what came back. One whose sender broke off in the middle has none; then a number is left out."""
+    """An attempt and its response. An interrupted attempt is missing, with a gap in the numbers."""
 
     wire_name = "WebhookAttempt"
 
@@ -191,7 +191,7 @@ class AttemptRecord(Wire):
 
 
 class WholeDelivery(DeliveryRecord):
-    """A delivery with what was sent, the headers that all its attempts have alike, and its attempts, latest first."""
+    """A delivery with its event, the common headers of its attempts, and its attempts, latest first."""
 
     wire_name = "WebhookDeliveryDetail"
 
@@ -201,11 +201,11 @@ class WholeDelivery(DeliveryRecord):
     attempts = fields.List(fields.Nested(AttemptRecord))
 
 
-def _settled(endpoint: dict[str, Any]) -> dict[str, Any]:
+def _check_events(endpoint: dict[str, Any]) -> dict[str, Any]:
     if "events" in endpoint:
         endpoint["events"] = list(dict.fromkeys(endpoint["events"]))
         unknown = events.unknown_types(endpoint["events"])
         if unknown:
-            message = f"Some of these are no event types. Subscribe to *, or to some of: {', '.join(events.TYPES)}."
+            message = f"Unknown event types. Subscribe to *, or to some of: {', '.join(events.TYPES)}."
             raise Refused(400, "unknown_event", message, field="events", invalid=unknown, valid=[*_SUBSCRIBABLE])
     return endpoint

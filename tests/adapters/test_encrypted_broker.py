@@ -7,7 +7,7 @@ import pytest
 from redis import RedisError
 
 from adapters import broker, servers
-from adapters.prompt_wire import PromptWire, Script
+from adapters.thread_redis import Script, ThreadRedis
 from commands.demo import certificate
 from tests.adapters import encrypted_broker
 from workers.carriers.valkey import ValkeyCarrier
@@ -39,7 +39,7 @@ def _url(port: int, folder: Path, *, host: str = "127.0.0.1", more: str = "") ->
 def test_a_server_whose_certificate_is_trusted_is_asked_as_any_other(app, ours):
     with encrypted_broker.served(_socket(), ours) as port:
         url = _url(port, ours)
-        wire = PromptWire(url)
+        wire = ThreadRedis(url)
         carrier = ValkeyCarrier(client=broker.client(url), middleware=[])
 
         assert broker.client(url).ping()
@@ -57,7 +57,7 @@ def test_a_server_with_another_certificate_or_name_is_told_nothing(app, ours, th
             with pytest.raises(RedisError):
                 broker.client(url).ping()
             with pytest.raises(RedisError):
-                PromptWire(url).run(_TWICE, 0, 1)
+                ThreadRedis(url).run(_TWICE, 0, 1)
 
 
 def test_a_server_that_wants_to_know_who_we_are_is_shown_our_certificate(app, ours, theirs):

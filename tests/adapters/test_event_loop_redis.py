@@ -13,7 +13,7 @@ from redis import RedisError
 
 from adapters import broker, event_loop_redis, servers
 from adapters.event_loop_redis import EventLoopRedis, ScriptCall
-from adapters.prompt_wire import Script
+from adapters.thread_redis import Script
 from tests.support.installation.proxy import Fate, Proxy
 
 _PATIENCE_S = 20

@@ -89,7 +89,7 @@ def test_an_error_code_leads_to_what_it_means(page, site):
     press(refusals.get_by_role("link", name="unknown_event"))
 
     assert page.url.endswith("/docs/errors#unknown_event")
-    expect(page.locator("#unknown_event")).to_contain_text("event type that does not exist")
+    expect(page.locator("#unknown_event")).to_contain_text("event type does not exist")
 
 
 def test_the_links_to_the_other_descriptions_work(page, site):

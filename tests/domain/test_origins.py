@@ -3,7 +3,7 @@
 import pytest
 
 from domain import origins
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _GOOD = {
     "https://app.acme.example": "https://app.acme.example",

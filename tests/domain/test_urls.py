@@ -10,7 +10,7 @@ from adapters.gateways.base import CredentialsRefused, GatewayAccount
 from adapters.gateways.storefront import woocommerce
 from adapters.safe_http.addresses import UrlRefused, parse_url
 from domain import origins, urls
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.programs import program
 
 _HOSTILE = [

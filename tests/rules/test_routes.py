@@ -125,4 +125,4 @@ def test_every_answer_carries_a_request_id_and_keeps_one_that_was_sent(app):
 
 
 def test_the_server_takes_the_largest_body_that_a_route_takes(app):
-    assert max(view.operation.guard.max_body_bytes for _, view in _views(app)) <= framing.LARGEST_BODY_BYTES
+    assert max(view.operation.guard.max_body_bytes for _, view in _views(app)) <= framing.MAX_BODY_BYTES

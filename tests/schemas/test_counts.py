@@ -5,8 +5,8 @@ import copy
 import pytest
 from marshmallow import ValidationError, fields
 
-from domain.refused import Refused
-from schemas.bounded import Entries, Items
+from domain.refusals import Refused
+from schemas.collection_fields import Entries, Items
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_every_list_and_free_object_counts_first(request_schemas):
         or (isinstance(field, fields.Nested) and (field.many or field.schema.many))
     ]
 
-    assert uncounted == [], "use Items and Entries of schemas/bounded.py"
+    assert uncounted == [], "use Items and Entries of schemas/collection_fields.py"
 
 
 def test_one_item_more_than_the_maximum_is_refused_and_no_item_loaded(request_schemas):

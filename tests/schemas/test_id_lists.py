@@ -3,7 +3,7 @@
 import pytest
 from marshmallow import ValidationError, fields
 
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 
 _ID = "84ebe0f3-c4e1-4de7-829c-a24abb2ac5e8"
 _FORMS = [_ID, _ID.upper(), _ID.replace("-", ""), f"{{{_ID}}}", f"urn:uuid:{_ID}", f"{{urn:uuid:{_ID}}}"]

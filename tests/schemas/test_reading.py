@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
-from domain.refused import Refused
-from schemas.base import Flag, Wire, text, whole
+from domain.refusals import Refused
+from schemas.base import Flag, Wire, integer, text
 from schemas.clicks.click import ClickBody
 from schemas.conversions.sale import SaleBody
 
@@ -22,7 +22,7 @@ class Many(Wire):
     note = text(allow_none=True, longest=5)
     kind = fields.String(load_default=lambda: "made", attribute="sort")
     trimmed = fields.String(pre_load=[lambda value: value[:2] if isinstance(value, str) else value])
-    size = whole(load_default=3)
+    size = integer(load_default=3)
     is_on = Flag()
     part = fields.Nested(Part)
     parts = fields.List(fields.Nested(Part))

@@ -168,7 +168,7 @@ def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
     consume()
 
     with db.any_org_work():
-        upkeep.forget_click_hashes(now=now)
+        upkeep.delete_click_hashes(now=now)
 
     rows = dict(paying.rows("select id::text, visitor_hash is null and network_hash is null from click"))
     assert rows == {old.id: True, young.id: False}
@@ -179,12 +179,12 @@ def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
     send(click, b"nonsense", age=timedelta(minutes=61))
     consume()
     with db.any_org_work():
-        upkeep.forget_click_hashes(now=clock.now() + timedelta(days=89))
+        upkeep.delete_click_hashes(now=clock.now() + timedelta(days=89))
     young = _entries()
 
     for _ in range(2):
         with db.any_org_work():
-            upkeep.forget_click_hashes(now=clock.now() + timedelta(days=91))
+            upkeep.delete_click_hashes(now=clock.now() + timedelta(days=91))
 
     old = wire.from_bytes(_entries()[0].encode())
     assert young[0].encode() == wire.to_bytes(click)
@@ -218,7 +218,7 @@ def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):
     consume()
 
     with db.any_org_work():
-        upkeep.forget_click_hashes(now=clock.now())
+        upkeep.delete_click_hashes(now=clock.now())
     drain()
 
     assert paying.rows("select count(*) from click where visitor_hash is not null") == [(0,)]

@@ -20,8 +20,8 @@ from adapters import broker, clock, sealing
 from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
-from api import kept_forms, provider_sign_in
-from api.edge.reading import marks
+from api import provider_sign_in, saved_forms
+from api.edge.replica import commit_positions
 from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
@@ -212,9 +212,9 @@ def test_sign_in_begun_by_a_newer_release_goes_on(app):
 
 def test_form_in_another_releases_shape_is_over(app):
     packed = base64.b64encode(zlib.compress(orjson.dumps(_NEWER))).decode()
-    sealed = sealing.seal(packed, belongs_to=kept_forms._owned("ada"))
+    sealed = sealing.seal(packed, belongs_to=saved_forms._sealing_context("ada"))
 
-    assert kept_forms.unseal(base64.urlsafe_b64encode(sealed).decode().rstrip("="), owner="ada") is None
+    assert saved_forms.unseal(base64.urlsafe_b64encode(sealed).decode().rstrip("="), owner="ada") is None
 
 
 def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch):
@@ -250,14 +250,14 @@ def test_stored_answer_that_a_newer_release_sealed_is_asked_for_again_and_does_n
 
 
 def test_mark_of_a_newer_release_is_read_at_the_primary(valkey):
-    found = marks.Marks(os.environ["REDIS_URL"], keep_s=1)
-    assert found.latest(["ada"]) is None  # the server is new
-    valkey.delete(marks._NEW)
+    found = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
+    assert found.find_latest(["ada"]) is None  # the server is new
+    valkey.delete(commit_positions._NEW)
     found.put(["ada"], 7)
-    assert found.latest(["ada"]) == 7
-    valkey.set(marks._key("ada"), "v2:0000000000000007")
+    assert found.find_latest(["ada"]) == 7
+    valkey.set(commit_positions._key("ada"), "v2:0000000000000007")
 
-    assert found.latest(["ada"]) is None
+    assert found.find_latest(["ada"]) is None
 
 
 def _affiliate(brand):

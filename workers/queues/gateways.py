@@ -80,7 +80,7 @@ register_calling_job(
 
 
 def _why_unclear(begun: object, result: GatewayResult) -> str:
-    return f"the gateway gave no clear answer: {result.words}" if result.words else _AWAY
+    return f"the gateway gave no clear answer: {result.message}" if result.message else _AWAY
 
 
 def _prepare_family(job: ClaimedJob) -> families.StartedFamily | None:

@@ -20,7 +20,11 @@ def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAn
 
 
 def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> str:
-    errors = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
+    errors = [
+        f"{answer.connection.platform}: {answer.unreachable_reason}"
+        for answer in answers
+        if answer.unreachable_reason is not None
+    ]
     return ", ".join(errors) or "the platforms do not know the buyer yet"
 
 

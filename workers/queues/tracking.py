@@ -10,7 +10,7 @@ from domain.fraud import Verdict
 from models.jobs.rows import ClaimedJob
 from pipelines.clicks import letters, scores
 from pipelines.leads import page_leads
-from pipelines.leads.page_leads import CapturedLead
+from pipelines.leads.page_leads import PageLead
 from workers.actor import database_job, register_calling_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
@@ -26,7 +26,7 @@ def capture_lead(job: ClaimedJob) -> None:
 @database_job(jobs.LEAD_RECORD)
 def record_lead(job: ClaimedJob) -> None:
     """Record a lead that a page sent."""
-    lead = CapturedLead(
+    lead = PageLead(
         program_id=UUID(job.args["program_id"]),
         affiliate_id=UUID(job.args["affiliate_id"]),
         sealed=job.args["sealed"],

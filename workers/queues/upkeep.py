@@ -38,7 +38,9 @@ def check_domains(job: ClaimedJob) -> None:
 
 
 def _prepare_domain(job: ClaimedJob) -> HostStatus | None:
-    return scheduled_checks.prepare(scheduled_checks.DueHost(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
+    return scheduled_checks.prepare(
+        scheduled_checks.HostToCheck(job.tenant, UUID(job.args["holder_id"]), job.args["name"])
+    )
 
 
 def _record_domain(host: HostStatus, reading: DnsReading) -> None:
@@ -75,7 +77,7 @@ def expire_leads(job: ClaimedJob) -> None:
 @database_job(jobs.CLICKS_FORGET)
 def forget_click_hashes(job: ClaimedJob) -> None:
     """Delete the visitor hashes of old clicks of every organization."""
-    upkeep.forget_click_hashes(now=clock.now())
+    upkeep.delete_click_hashes(now=clock.now())
 
 
 @database_job(jobs.RETENTION)

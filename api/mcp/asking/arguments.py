@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import orjson
 
 from api.mcp.tools.binding import CONFIRM_TOKEN, DEFAULT_ROWS, MOST_ROWS, BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}

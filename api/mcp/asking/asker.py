@@ -1,6 +1,6 @@
 """Asks the operation behind a tool, as the caller of the outer request, and reads what it says.
 
-The answer is the operation's own, because it is the operation that answers (`api.edge.nested`).
+The answer is the operation's own, because it is the operation that answers (`api.edge.internal_requests`).
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from flask import Response, request
 from adapters import clock
 from api.access import callers, guards, integrations, persons
 from api.access.callers import Caller
-from api.edge import errors, nested
-from api.edge.nested import SideDoor
+from api.edge import errors, internal_requests
+from api.edge.internal_requests import Channel
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.tools import withheld
 from api.mcp.tools.binding import BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import signing
 
 # What a refusal without a body is called.
@@ -49,29 +49,29 @@ class ToolAsker:
         self.count = 0
         self.client = client
         self._via = via
-        self._key = callers.bearer(request, takes_legacy_header=True) or ""
+        self._key = callers.read_bearer(request, takes_legacy_header=True) or ""
 
     def ask(self, bound: BoundTool, sent: SentArguments, *, idempotency_key: str | None = None) -> ToolAnswer:
         """Return what the operation answers. Raises Refused (401) when the key was revoked meanwhile."""
         self.count += 1
         caller = guards.caller()
-        carried = {**integrations.to_carry(caller), **persons.to_carry(request.environ)}
+        carried = {**integrations.internal_environ(caller), **persons.internal_environ(request.environ)}
         headers = {} if carried else {"Authorization": f"Bearer {self._key}"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         if bound.tool.signed:
             headers["X-Service-Signature"] = _signature(caller, sent.body)
-        answer = nested.ask(
+        answer = internal_requests.send(
             bound.tool.endpoint,
             path=sent.path,
             query=sent.encoded_query,
             body=sent.body,
             headers=headers,
-            carried=carried,
-            door=SideDoor(self._via, self.client),
+            extra_environ=carried,
+            channel=Channel(self._via, self.client),
         )
         if answer.status_code == 401:
-            raise integrations.unknown() if caller.is_integration else Refused(401)
+            raise integrations.refuse_unknown() if caller.is_integration else Refused(401)
         return _without_secrets(bound, read(answer))
 
 
@@ -90,7 +90,7 @@ def _signature(caller: Caller, body: bytes) -> str:
     if caller.kind != "api_key":
         raise Refused(403, "forbidden", "This is signed with the secret of an API key, and a token has none.")
     now_s = int(clock.now().timestamp())
-    secret = callers.signing_secret(caller)
+    secret = callers.unseal_signing_secret(caller)
     return f"t={now_s},sig={signing.sign(secret=secret, timestamp_s=now_s, body=body)}"
 
 

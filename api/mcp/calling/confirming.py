@@ -17,7 +17,7 @@ from api.mcp.calling import previews, tokens
 from api.mcp.messages import INVALID_PARAMS, RpcError, an_object
 from api.mcp.requests import McpRequest
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Instant
 
 _QUESTION = "confirm"
@@ -46,7 +46,7 @@ def settle(request: McpRequest, bound: BoundTool, sent: Mapping[str, Any], place
         key = _by_answer(request, bound, sent)
         if key is not None:
             return Confirmation(key)
-    guards.check_standing(bound.operation.guard)
+    guards.check_permissions(bound.operation.guard)
     reader = previews.PreviewReader(request.tools, request.asker)
     try:
         if not previews.is_due(bound, sent, reader):

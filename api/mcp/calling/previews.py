@@ -12,7 +12,7 @@ from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain.refused import not_found
+from domain.refusals import not_found
 from domain.text import one_line
 
 _MOST_SHOWN = 10
@@ -69,7 +69,7 @@ class NothingToShow(Exception):
 
 #: What an operation calls an id in its body that leads nowhere, where that is not `not_found`.
 _NO_PROGRAM = ("program_not_found", "There is no such program in this organization.")
-_NO_PROGRAM_TO_INVITE_TO = ("validation_failed", "programId names no program of this organization.")
+_NO_PROGRAM_TO_INVITE_TO = ("validation_failed", "There is no program with this id in the organization.")
 _UNKNOWN_IDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("import_affiliates", "programId"): _NO_PROGRAM,
     ("import_conversions", "programId"): _NO_PROGRAM,
@@ -144,7 +144,7 @@ def check_body(bound: BoundTool, placed: SentArguments) -> None:
     try:
         takes.load(orjson.loads(placed.body) if placed.body else {})
     except ValidationError as error:
-        raise NothingToShow(asker.read(errors.malformed(error))) from error
+        raise NothingToShow(asker.read(errors.validation_response(error))) from error
 
 
 def text(preview: Mapping[str, Any]) -> str:

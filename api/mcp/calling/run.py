@@ -10,7 +10,7 @@ from api.mcp.calling import confirming
 from api.mcp.messages import INVALID_PARAMS, RpcError, a_text, an_object
 from api.mcp.requests import McpRequest
 from api.mcp.tools.binding import BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 
 
 def run(request: McpRequest) -> Mapping[str, Any]:
@@ -25,7 +25,7 @@ def run(request: McpRequest) -> Mapping[str, Any]:
     if bound is None:
         raise RpcError(INVALID_PARAMS, f"Unknown tool: {name[:100]}", status=200)
     if request.choice.needs_more_leave(bound, guards.caller()):
-        raise integrations.lacking(tokens.WRITE_SCOPE)
+        raise integrations.refuse_missing_scope(tokens.WRITE_SCOPE)
     try:
         return _called(request, bound, sent)
     except Refused as refusal:

@@ -9,7 +9,7 @@ from flask import Flask
 
 from api.description.fields import Describer
 from api.description.openapi import camel
-from api.edge import nested
+from api.edge import internal_requests
 from api.edge.operations import Operation
 from api.mcp.tools import withheld
 from api.mcp.tools.row import Tool
@@ -75,7 +75,7 @@ def bound(app: Flask, tool: Tool, toolset: str) -> BoundTool:
         tool=tool,
         toolset=toolset,
         operation=operation,
-        method=nested.method_of(app, tool.endpoint),
+        method=internal_requests.method_of(app, tool.endpoint),
         path=path,
         query=query,
         body=body,

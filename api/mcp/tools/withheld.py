@@ -9,13 +9,13 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from api.edge.operations import Gives
+from api.edge.operations import SuccessBody
 
 #: By the path of a field (its keys; lists on the way have none), the sentence that says where a person finds it.
 WithheldFields = Mapping[tuple[str, ...], str]
 
 
-def fields_of(gives: Gives) -> WithheldFields:
+def fields_of(gives: SuccessBody) -> WithheldFields:
     """Return the fields of an answer that open something for any holder."""
     if gives.schema is None:
         return {}

@@ -11,18 +11,18 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
 from models.programs.programs import Program
 from pipelines.programs import networking, supervision
 from schemas.operator.network import (
     ApprovalBody,
+    ListingRejectionBody,
     NetworkReviewsQuery,
     ReviewedProgramRecord,
-    TurningDownBody,
     listing_records,
 )
 from schemas.operator.queues import WhyBody
@@ -41,14 +41,14 @@ def list_network_reviews() -> Mapping[str, Any]:
     A description is cut after 500 characters. Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.wanted(query, order=query["status"])
+    asked = paging.read_page_request(query, order=query["status"])
     with db.any_org_work():
         rows = networking.any_org_queue(status=query["status"], after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, listing_records, moment="asked_at")
+    return paging.serialize_page(asked, rows, listing_records, time_field="asked_at")
 
 
 @blueprint.get(_REVIEW)
-@operation(READ, one(ReviewedProgramRecord()), refuses=("404 not_found",))
+@operation(READ, object_of(ReviewedProgramRecord()), refuses=("404 not_found",))
 def get_network_review(program_id: str) -> Mapping[str, Any]:
     """Show one program that its brand listed, with all that it advertises. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
@@ -57,14 +57,14 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post(f"{_REVIEW}/approve")
-@operation(WRITE, one(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECIDED)
+@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECIDED)
 def approve_network_program(program_id: str) -> Response:
     """Let affiliates find a program that waits for its review. 200 with it; its Owners get a letter."""
     return _decided(program_id, "program.network_approved", networking.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
-@operation(WRITE, one(ReviewedProgramRecord()), takes=TurningDownBody(), refuses=_DECIDED)
+@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ListingRejectionBody(), refuses=_DECIDED)
 def reject_network_program(program_id: str) -> Response:
     """Turn down a program that waits for its review, which makes it Private. 200 with it; its Owners get a letter."""
     return _decided(program_id, "program.network_rejected", networking.reject)
@@ -72,7 +72,10 @@ def reject_network_program(program_id: str) -> Response:
 
 @blueprint.post(f"{_REVIEW}/revoke")
 @operation(
-    WRITE, one(ReviewedProgramRecord()), takes=WhyBody(), refuses=("404 not_found", "409 invalid_status_transition")
+    WRITE,
+    object_of(ReviewedProgramRecord()),
+    takes=WhyBody(),
+    refuses=("404 not_found", "409 invalid_status_transition"),
 )
 def revoke_network_program(program_id: str) -> Response:
     """Take a program that was approved out of the network, which makes it Private and Rejected.
@@ -85,7 +88,7 @@ def revoke_network_program(program_id: str) -> Response:
 def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Response:
     wanted_id, sent = path.uuid(program_id, "program"), body.load()
 
-    def decide() -> answers.Answer:
+    def decide() -> idempotency.Answer:
         now = clock.now()
         before = supervision.any_org_lock(wanted_id)
         after = act(program=before, by=guards.operator().name, now=now, **sent)
@@ -97,7 +100,7 @@ def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Respo
         audit.record(action, wanted_id, after=said, organization_id=after.organization_id, now=now)
         return 200, _shown(wanted_id)
 
-    answer = answers.once_for_operator(decide)
+    answer = idempotency.run_once_for_operator(decide)
     wake_relay()
     return answer
 

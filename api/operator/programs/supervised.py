@@ -6,10 +6,10 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from adapters import clock
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from api.operator.guarding import READ, WRITE
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.programs import admin_queries
 from models.programs.programs import Program
@@ -27,15 +27,15 @@ _RECORD = SupervisedProgramRecord()
 def list_supervised_programs() -> Mapping[str, object]:
     """List programs, newest first, archived ones too. Budget: 1 round trip."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     filters = {name: query[name] for name in ("q", "organization_id", "status")}
     with db.any_org_work():
         rows = admin_queries.any_org_page(**filters, after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/operator/programs/<program_id>")
-@operation(READ, one(_RECORD), refuses=("404 not_found",))
+@operation(READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_supervised_program(program_id: str) -> Mapping[str, object]:
     """Show one program with whose it is. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
@@ -44,7 +44,7 @@ def get_supervised_program(program_id: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/operator/programs/<program_id>/suspend")
-@operation(WRITE, one(_RECORD), takes=WhyBody(), refuses=("404 not_found",))
+@operation(WRITE, object_of(_RECORD), takes=WhyBody(), refuses=("404 not_found",))
 def suspend_program(program_id: str) -> Response:
     """Refuse what a program would earn until it is resumed; what it has earned stays.
 
@@ -54,7 +54,7 @@ def suspend_program(program_id: str) -> Response:
 
 
 @blueprint.post("/api/operator/programs/<program_id>/resume")
-@operation(WRITE, one(_RECORD), takes=WhyBody(), refuses=("404 not_found",))
+@operation(WRITE, object_of(_RECORD), takes=WhyBody(), refuses=("404 not_found",))
 def resume_program(program_id: str) -> Response:
     """Let a suspended program earn again. 200 with it, also when it was not. The brand's audit log keeps why."""
     return _supervised(program_id, "program.resumed", supervision.resume)
@@ -63,7 +63,7 @@ def resume_program(program_id: str) -> Response:
 def _supervised(program_id: str, action: str, act: Callable[..., Program]) -> Response:
     wanted_id, why = path.uuid(program_id, "program"), body.load()["why"]
 
-    def done() -> answers.Answer:
+    def done() -> idempotency.Answer:
         now = clock.now()
         before = supervision.any_org_lock(wanted_id)
         after = act(program=before, now=now)
@@ -73,7 +73,7 @@ def _supervised(program_id: str, action: str, act: Callable[..., Program]) -> Re
             audit.record(action, wanted_id, after=said, organization_id=after.organization_id, now=now)
         return 200, _shown(wanted_id)
 
-    return answers.once_for_operator(done)
+    return idempotency.run_once_for_operator(done)
 
 
 def _shown(program_id: UUID) -> Mapping[str, object]:

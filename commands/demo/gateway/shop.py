@@ -17,7 +17,7 @@ from commands import output, trail
 from commands.demo import brand, own_api
 from commands.demo.gateway import books, player
 from commands.demo.gateway.books import StripeBooks
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.gateways import connections
 from pipelines.gateways import connect
 

@@ -15,7 +15,7 @@ from api.affiliates.links import create_affiliate_link, delete_affiliate_link
 from api.affiliates.sub_affiliates import list_sub_affiliates
 from api.affiliates.tax_forms import get_tax_form
 from api.conversions.manual import create_conversion
-from api.coupons.codes import list_affiliate_coupons
+from api.coupons.affiliate_coupons import list_affiliate_coupons
 from api.embed.tokens import create_embed_token
 from api.fraud import ban_affiliate
 from api.organization.organization import get_organization
@@ -23,7 +23,7 @@ from api.programs.daily import get_daily_numbers
 from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import get_program
 from domain.money import currencies
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, form_values, forms, screens
 from pages.api_client import View
 from pages.brand import choices

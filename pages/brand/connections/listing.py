@@ -11,7 +11,7 @@ from api.platforms import (
     list_platform_connections,
     list_platforms,
 )
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, screens
 from pages.api_client import View
 from pages.form_pages import CustomForm, form_page, send_form

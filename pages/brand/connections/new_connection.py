@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from api.gateways.connections import connect_gateway, list_gateways
 from api.platforms import connect_platform, list_platforms
-from domain.refused import not_found
+from domain.refusals import not_found
 from pages import api_client, forms, screens
 from pages.api_client import ApiResult, View
 from pages.form_pages import CustomForm, form_page, send

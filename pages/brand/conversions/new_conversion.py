@@ -7,11 +7,11 @@ from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates
 from api.conversions.manual import create_conversion
-from api.conversions.uncredited import dismiss_uncredited_conversion, list_uncredited_conversions
+from api.conversions.uncredited_sales import dismiss_uncredited_conversion, list_uncredited_conversions
 from api.organization.organization import get_organization
 from api.programs.programs import list_programs
 from domain.money import currencies
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, form_values, forms, screens
 from pages.brand import choices
 from pages.form_pages import CustomForm, form_page, send

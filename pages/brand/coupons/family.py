@@ -3,14 +3,14 @@
 from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates
-from api.coupons.campaign import (
+from api.coupons.affiliate_coupons import create_affiliate_coupon
+from api.coupons.coupons import (
     archive_campaign_coupon,
     change_campaign_coupon,
     delete_campaign_coupon,
     get_campaign_coupon,
 )
-from api.coupons.codes import create_affiliate_coupon
-from api.coupons.listing import list_coupon_codes
+from api.coupons.lists import list_coupon_codes
 from api.programs.programs import get_program
 from pages import api_client, form_values, forms, screens
 from pages.brand.coupons import new_coupons

@@ -3,9 +3,9 @@
 from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates
-from api.coupons.campaign import create_campaign_coupon
-from api.coupons.codes import create_affiliate_coupon, revoke_affiliate_coupon
-from api.coupons.listing import list_coupon_codes, list_coupons_of_campaigns
+from api.coupons.affiliate_coupons import create_affiliate_coupon, revoke_affiliate_coupon
+from api.coupons.coupons import create_campaign_coupon
+from api.coupons.lists import list_coupon_codes, list_coupons_of_campaigns
 from api.programs.programs import list_programs
 from pages import api_client, forms, screens
 from pages.brand import choices

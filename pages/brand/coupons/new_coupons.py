@@ -9,8 +9,8 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates
-from api.coupons.campaign import create_campaign_coupon
-from api.coupons.codes import create_affiliate_coupon
+from api.coupons.affiliate_coupons import create_affiliate_coupon
+from api.coupons.coupons import create_campaign_coupon
 from api.programs.programs import list_programs
 from domain.money import currencies
 from pages import form_values, forms, screens

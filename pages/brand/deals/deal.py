@@ -5,7 +5,7 @@ from flask import Blueprint, Response, request
 from api.affiliates.affiliates import get_affiliate
 from api.deals.deals import cancel_deal, get_deal, offer_deal
 from api.deals.reviews import approve_milestone, dispute_milestone, fund_deal, request_milestone_changes
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send_form
 from pages.forms import FormState

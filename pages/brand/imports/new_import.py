@@ -19,7 +19,7 @@ from api.imports.affiliates import import_affiliates, preview_affiliate_import
 from api.imports.conversions import import_conversions, preview_conversion_import
 from api.programs.programs import list_programs
 from domain.imports import files
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, forms, screens
 from pages.api_client import ApiResult
 from pages.brand import choices

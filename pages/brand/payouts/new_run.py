@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from api.payouts.payouts import get_funding_status, list_payout_holds
 from api.payouts.runs import preview_payouts, run_payouts
 from domain.money import wording
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, forms, screens
 from pages.brand.payouts import run_preview
 from pages.brand.payouts.run_preview import CURRENCY, ConfirmedFigures, RunPreview

@@ -10,7 +10,7 @@ from api.programs.partner_groups import (
     list_partner_groups,
 )
 from api.programs.programs import get_program
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, form_values, forms, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState

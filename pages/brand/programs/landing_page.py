@@ -15,7 +15,7 @@ from api.programs.programs import change_program, get_program
 from api.storefront import landing_page
 from domain.landing_limits import MAX_PICTURE_BYTES, MAX_SECTIONS
 from domain.programs import application_form
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, forms, screens, template_filters
 from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send

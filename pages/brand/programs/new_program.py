@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.programs.programs import create_program
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, form_values, forms, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState

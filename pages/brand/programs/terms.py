@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from api.organization.organization import get_organization
 from api.programs.programs import archive_program, change_program, get_program
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send_form
 from pages.forms import FormState

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from api.conversions.decisions import validate_conversion
 from api.conversions.manual import create_conversion
-from api.conversions.uncredited import dismiss_uncredited_conversion, list_uncredited_conversions
+from api.conversions.uncredited_sales import dismiss_uncredited_conversion, list_uncredited_conversions
 from api.fraud import ban_affiliate, close_fraud_event, list_fraud_events
 from api.programs.programs import list_programs
 from pages import api_client, forms, screens

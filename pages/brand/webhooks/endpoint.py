@@ -15,7 +15,7 @@ from api.webhooks.endpoints import (
     rotate_webhook_secret,
     test_webhook_endpoint,
 )
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import DeliveryStatus
 from domain.webhooks import events
 from pages import api_client, forms, screens

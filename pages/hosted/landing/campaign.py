@@ -17,7 +17,7 @@ from api.edge.operations import operation
 from api.storefront import landing_page
 from api.storefront.application import apply_to_program
 from api.storefront.landing_page import FoundPage, LandingPage
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client, documents, forms
 from pages.api_client import ApiResult
 from pages.forms import FormState

@@ -15,7 +15,7 @@ from api.access.guards import Guard
 from api.edge.operations import operation, text
 from api.storefront import landing_page, sitemap
 from api.storefront.sitemap import Listed
-from domain.refused import Refused
+from domain.refusals import Refused
 
 blueprint = Blueprint("crawlers", __name__)
 

@@ -133,8 +133,8 @@ def _finish(answer: Response, record: Mapping[str, Any], is_preview: bool) -> Re
     if record["isPubliclyDiscoverable"] and not is_preview:
         del answer.headers["X-Robots-Tag"]
     answer.headers["Vary"] = "Cookie, Accept-Encoding"
-    if (answer.calculate_content_length() or 0) >= _LONG_BYTES and compression.is_taken():
-        compression.mark(answer, compression.packed(answer.get_data()))
+    if (answer.calculate_content_length() or 0) >= _LONG_BYTES and compression.accepts_gzip():
+        compression.set_compressed_body(answer, compression.compress_bytes(answer.get_data()))
     return answer
 
 

@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 
 from api.access.guards import Guard
 from api.edge.operations import operation, text
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import static_files
 
 blueprint = Blueprint("landing_theme", __name__)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from domain.gateways import basis
 from domain.gateways.basis import RefundedParts
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks
 from models.conversions import refunds as conversion_refunds
 from models.conversions.conversions import Conversion

@@ -62,7 +62,7 @@ def test_a_server_that_failed_is_left_alone_for_a_while(app, monkeypatch):
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s))
     limiter = _limiter(_AWAY)
     limiter.allows("strict_write", "ann")
-    limiter._wire = _limiter()._wire  # the server is back
+    limiter._redis = _limiter()._redis  # the server is back
 
     while_left_alone = [limiter.allows("strict_write", "ann") for _ in range(3)]
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s + 6))
@@ -168,8 +168,8 @@ def test_one_network_cannot_use_up_its_whole_site(app):
 
 def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkeypatch):
     limiter, asked = _limiter(), []
-    ask = limiter._wire.send
-    monkeypatch.setattr(limiter._wire, "send", lambda *command: asked.append(command) or ask(*command))
+    ask = limiter._redis.send
+    monkeypatch.setattr(limiter._redis, "send", lambda *command: asked.append(command) or ask(*command))
     limiter.allows("standard", "2001:db8:7:1::")
     asked.clear()
 
@@ -189,7 +189,7 @@ def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkey
     ],
 )
 def test_which_site_a_caller_belongs_to(caller, site):
-    assert limits.site_of(caller) == site
+    assert limits.site_from_address(caller) == site
 
 
 def test_health_is_never_limited(strict_app):

@@ -8,7 +8,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from werkzeug.test import EnvironBuilder
 
 from adapters import broker, servers
-from adapters.prompt_wire import PromptWire, Script
+from adapters.thread_redis import Script, ThreadRedis
 from tests.support.rows.click_rows import consume
 from tests.support.rows.visiting import BROWSER, CLICK, click, counted, limited, new_slug, on_stream, visit
 from tests.support.turning import turn
@@ -39,7 +39,7 @@ def _parse(app, *, headers=None, ip=_IP, query="", **content):
 def _call(request):
     """Make a request's call to Redis, on a connection of this test."""
     call = request.call()
-    return PromptWire(servers.urls().redis_url).run(call.script, len(call.keys), *call.keys, *call.values)
+    return ThreadRedis(servers.urls().redis_url).run(call.script, len(call.keys), *call.keys, *call.values)
 
 
 def _answer(app, slug, *, headers=None, ip=_IP, **fields):
@@ -129,7 +129,7 @@ def test_request_over_the_limit_belongs_to_the_route_and_is_counted_once(app, sl
     assert _parse(app, json={"slug": slug}) is None
     assert click(app, slug).status_code == 429
     (window,) = limiter.windows("anonymous_tracking", _IP)
-    assert limiter._wire.run(_READ, 1, window.key) == b"4"
+    assert limiter._redis.run(_READ, 1, window.key) == b"4"
 
 
 def test_request_belongs_to_the_route_while_redis_is_down(app, slug, monkeypatch):
@@ -142,7 +142,7 @@ def test_request_belongs_to_the_route_while_redis_is_down(app, slug, monkeypatch
 
 def _finish_by_route(app, slug, request):
     """Answer a click by the route after the event loop got no reply from Redis."""
-    handover = request.unconfirmed(Disconnected("no reply in time"))
+    handover = request.hand_over(Disconnected("no reply in time"))
     overrides = {"REMOTE_ADDR": _IP, "gunicorn.socket": SimpleNamespace(handover=handover)}
     return app.test_client().post(CLICK, json={"slug": slug}, environ_overrides=overrides)
 
@@ -164,7 +164,7 @@ def test_unconfirmed_click_is_written_once_under_its_id(app, brand, slug, monkey
     assert newest == (answer.json["clickId"],)
     assert len(brand.rows(written)) == 2
     assert counted("finderfee_clicks_direct_total") - before == 1
-    assert app.extensions["limiter"].is_left_alone()
+    assert app.extensions["limiter"].is_paused()
 
 
 def test_unconfirmed_click_is_accepted_although_its_sender_is_over_the_limit_by_now(app, brand, slug, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.clicks import page_seen
+from api.clicks import tag_sightings
 from models import db
 from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
 
@@ -98,13 +98,13 @@ def test_the_page_of_a_campaign_is_noted_once_an_hour(app, brand, slug):
     _gif(app, program_id)
     first = _seen_at(brand)
 
-    page_seen.forget()  # as another process
+    tag_sightings.clear_cache()  # as another process
     _gif(app, program_id)
     assert _seen_at(brand) == first
 
     with db.unit_of_work(brand.id):
         db.db.stage("update program set install_seen_at = now() - interval '2 hours'")
-    page_seen.forget()
+    tag_sightings.clear_cache()
     _gif(app, program_id)
     assert _seen_at(brand) > first
 

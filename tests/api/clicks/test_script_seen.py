@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from api.clicks import page_seen
+from api.clicks import tag_sightings
 from models import db
 from tests.support.rows.visiting import limited, new_slug, on_stream, visit
 
@@ -55,14 +55,14 @@ def test_a_busy_page_writes_once_in_five_minutes_whoever_is_asked(app, brand, pr
     finally:
         db.db.trip_hooks.remove(trips.append)
     first = _status(brand)
-    page_seen.forget()  # as another process
+    tag_sightings.clear_cache()  # as another process
     _says(app, program, "https://other.test")
 
     assert len([trip for trip in trips if b"script_seen_at" in trip]) == 1
     assert _status(brand) == first
 
     brand.rows("update program set script_seen_at = now() - interval '6 minutes' returning id")
-    page_seen.forget()
+    tag_sightings.clear_cache()
     _says(app, program, "https://other.test")
     assert _status(brand)[2] == "https://other.test"
 

@@ -89,7 +89,7 @@ def test_a_file_is_newest_first_and_in_one_piece_however_many_pieces_it_is_read_
 def test_a_file_has_at_most_so_many_rows(brand, ben, monkeypatch):
     made = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
-    monkeypatch.setattr("api.conversions.export._MOST_ROWS", 3)
+    monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
 
     assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for each in made[:1:-1]]
 

@@ -123,7 +123,7 @@ def test_no_more_is_split_than_there_is(dealing, flask, cents):
 
     _, said = flask("deal", "settle", _milestone(dealing, deal_id), f"--to-affiliate={cents}")
 
-    assert "the affiliate gets 0 to that" in said
+    assert "affiliate can get from 0 to" in said
     assert dealing.statuses(deal_id) == ["Disputed"]
 
 
@@ -186,7 +186,7 @@ def test_a_refused_refund_is_asked_for_again_by_the_operator(dealing, flask):
 
     assert (refused["status"], refused["escrowCents"]) == ("Funded", 50_000)
     assert dealing.shown(deal_id)["status"] == "Completed"
-    assert "Only what a funding source refused" in again[1]
+    assert "Only a refund that the funding source refused" in again[1]
 
 
 def test_a_share_waits_for_whoever_cannot_be_paid_yet(dealing, flask):

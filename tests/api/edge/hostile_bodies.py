@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from schemas.bounded import Entries, Items
+from schemas.collection_fields import Entries, Items
 
 _DEPTH = 200
 

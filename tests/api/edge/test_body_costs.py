@@ -17,7 +17,7 @@ from api.description import openapi
 from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.api.edge.hostile_bodies import hostile_bodies
 from tests.support.api.embedding import issued
 from tests.support.outside.console import Console
@@ -83,11 +83,11 @@ def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, brand, ro
 
     def read(schema, raw):
         try:
-            schema.load(body.parsed(raw) or {})
+            schema.load(body.parse(raw) or {})
         except ValidationError as error:
-            return len(errors.malformed(error).data)
+            return len(errors.validation_response(error).data)
         except Refused as refusal:
-            return len(errors.refused(refusal).data)
+            return len(errors.refusal_response(refusal).data)
         return 0
 
     schemas = {type(operation.takes): (operation, example) for _, _, operation, example in routes}

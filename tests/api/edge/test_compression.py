@@ -6,7 +6,7 @@ import re
 import pytest
 from marshmallow import Schema, fields
 
-from api.edge.compression import LEAST_BYTES
+from api.edge.compression import MIN_BYTES
 
 LOADER = "/api/v1/r/loader.js"
 
@@ -57,7 +57,7 @@ def test_every_way_to_say_gzip_is_understood(campaigns, accept):
 def test_a_short_answer_is_not_worth_it(brand):
     answer = _get(brand, "/api/v1/programs")
 
-    assert len(answer.data) < LEAST_BYTES
+    assert len(answer.data) < MIN_BYTES
     assert "Content-Encoding" not in answer.headers
     assert _varies(answer) == {"Origin"}
 
@@ -123,7 +123,7 @@ def test_an_answer_with_a_secret_is_never_compressed(brand):
 
 
 def test_not_even_a_long_one(campaigns, monkeypatch):
-    monkeypatch.setattr("api.edge.compression.LEAST_BYTES", 1)
+    monkeypatch.setattr("api.edge.compression.MIN_BYTES", 1)
     endpoint = campaigns.endpoint("https://localhost/hook")
 
     rotated = campaigns.post(f"/api/v1/webhooks/{endpoint['id']}/rotate-secret", Accept_Encoding="gzip")
@@ -141,7 +141,7 @@ def test_an_invites_link_is_not_compressed_beside_a_note_that_somebody_chose(bra
     made = brand.person("Owner").post("/api/affiliate-invites", sent, Accept_Encoding="gzip")
 
     assert made.status_code == 201
-    assert len(made.data) > LEAST_BYTES
+    assert len(made.data) > MIN_BYTES
     assert made.json["acceptUrl"]
     assert "Content-Encoding" not in made.headers
 
@@ -192,6 +192,6 @@ def test_the_script_is_packed_once_for_all_who_ask(app, monkeypatch):
 
     client = app.test_client()
     client.get(LOADER, headers={"Accept-Encoding": "gzip"})
-    monkeypatch.setattr(compression, "packed", None)
+    monkeypatch.setattr(compression, "compress_bytes", None)
 
     assert client.get(LOADER, headers={"Accept-Encoding": "gzip"}).status_code == 200

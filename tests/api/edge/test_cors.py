@@ -13,7 +13,7 @@ ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers
 def surfaces(monkeypatch):
     ours = {"cors_origins": ("https://app.brand.test",), "portal_domain": "partners.test"}
     chosen = turn(monkeypatch, web=ours)
-    cors.forget_known()
+    cors.clear_cache()
     return chosen
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from api.edge import body, errors
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.support.running.costs import least_cost, yardstick_s
 
 _MAX_BYTES = 64 * 1024
@@ -110,7 +110,7 @@ def test_refusing_json_costs_no_more_than_reading_plain_json_of_its_length(name)
     raw = _PARTS[name]
     max_s = yardstick_s(len(raw))
 
-    cost, value = least_cost(lambda: body.parsed(raw), enough_s=max_s)
+    cost, value = least_cost(lambda: body.parse(raw), enough_s=max_s)
 
     assert value is None
     assert cost <= max_s
@@ -119,9 +119,9 @@ def test_refusing_json_costs_no_more_than_reading_plain_json_of_its_length(name)
 def test_commas_colons_and_brackets_in_texts_are_no_parts():
     text = ', "k": [{' * 100_000
 
-    assert body.parsed(json.dumps({"file": text}).encode()) == {"file": text}
-    assert body.parsed(json.dumps({"a": [0] * 50_000}).encode()) is not None
-    assert body.parsed(json.dumps({"a": [0] * 50_003}).encode()) is None
+    assert body.parse(json.dumps({"file": text}).encode()) == {"file": text}
+    assert body.parse(json.dumps({"a": [0] * 50_000}).encode()) is not None
+    assert body.parse(json.dumps({"a": [0] * 50_003}).encode()) is None
 
 
 def test_embed_token_with_too_many_origins_has_its_own_code(brand):

@@ -40,7 +40,7 @@ def test_what_nobody_foresaw_is_a_500_without_details(failing):
     assert answer.status_code == 500
     assert answer.json == {
         "error": "server_error",
-        "message": "Something went wrong on our side; the request id names it.",
+        "message": "Something went wrong on our side. If it happens again, report the X-Request-Id.",
     }
     assert len(answer.headers["X-Request-Id"]) == 32
     assert b"hunter2" not in answer.data
@@ -173,7 +173,7 @@ def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
     assert answer.json["status"] == 400
-    assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8 that names each key once."]}
+    assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8 without duplicate keys."]}
 
 
 def test_a_malformed_field_is_named(brand):

@@ -131,7 +131,7 @@ def test_no_answer_is_kept_by_anybody(app, token):
 
 
 def test_a_forged_token_never_reaches_the_database(app, token, monkeypatch):
-    monkeypatch.setattr("api.access.frames.db", None)
+    monkeypatch.setattr("api.access.embed_viewers.db", None)
 
     assert _codes(app, token[:-1] + ("A" if token[-1] != "A" else "B")) == {401}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.support.outside.brand_dns import TARGET, answering
 
 _TRACKING = "/api/v1/settings/tracking-domain"

@@ -9,7 +9,7 @@ import pytest
 import settings
 from adapters import servers
 from api.access import limits
-from api.edge import wake
+from api.edge import relay_waker
 from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
@@ -313,7 +313,7 @@ def test_a_network_that_sends_too_many_gets_an_empty_429(shop, monkeypatch):
 
 def test_without_the_broker_it_goes_on(shop, drain, monkeypatch):
     dead = "unix:///nowhere/valkey.sock?db=0"
-    monkeypatch.setitem(shop.app.extensions, "waker", wake.Waker(dead))
+    monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
 
     answer = browser(shop, email="ada@example.com")

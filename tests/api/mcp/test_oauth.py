@@ -44,7 +44,7 @@ def issuer(monkeypatch, tmp_path):
 def _forget():
     settings.current.cache_clear()
     tokens.forget_cached()
-    callers.forget_cached()
+    callers.clear_cache()
 
 
 def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:

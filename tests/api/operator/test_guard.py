@@ -55,9 +55,9 @@ def test_pages_know_whom_to_offer_what(app):
     operator = Console(app)
     member = operator.other("member")
 
-    assert guards.may(Guard(audience="operator"), operator._person)
-    assert not guards.may(Guard(audience="operator"), member._person)
-    assert not guards.may(Guard(audience="brand"), operator._person)
+    assert guards.is_allowed(Guard(audience="operator"), operator._person)
+    assert not guards.is_allowed(Guard(audience="operator"), member._person)
+    assert not guards.is_allowed(Guard(audience="brand"), operator._person)
 
 
 def test_no_header_of_the_network_makes_an_operator(app):

@@ -7,7 +7,7 @@ import pytest
 
 from adapters import clock
 from api.access import callers
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from pipelines.organization import key_creation
 from tests.support.api.racing import at_once
@@ -137,7 +137,7 @@ def test_a_revoked_key_is_no_key_and_cannot_be_revoked_or_rotated(brand, admin):
 @pytest.mark.parametrize("end", ["revoke", "rotate"])
 def test_this_process_forgets_a_key_at_once(brand, admin, monkeypatch, end):
     turn(monkeypatch, web={"key_cache_s": 600})
-    callers.forget_cached()
+    callers.clear_cache()
     made = _create(admin).json
     assert _works(brand, made["apiKey"])
 
@@ -304,12 +304,12 @@ def test_when_a_key_was_last_used_is_known_to_the_hour(brand, admin):
     _works(brand, made["apiKey"])
     (first,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
     assert first is not None
-    callers.forget_cached()
+    callers.clear_cache()
     _works(brand, made["apiKey"])
     assert [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]] == [first]
 
     brand.rows("update api_key set last_used_at = now() - interval '61 minutes' where id = %s returning 1", made["id"])
-    callers.forget_cached()
+    callers.clear_cache()
     _works(brand, made["apiKey"])
     (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
     assert again >= first

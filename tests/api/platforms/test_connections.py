@@ -127,13 +127,13 @@ def test_a_check_that_ends_after_the_connection_did_says_nothing_of_it(brand, ow
     from adapters import clock
     from models.platforms import connections
     from pipelines.platforms import check
-    from pipelines.platforms.check import CredentialsCheck
+    from pipelines.platforms.check import CredentialCheck
 
     with db.unit_of_work(brand.id):
         (found,) = connections.page(organization_id=brand.id, after=None, limit=1)
     owner.call("DELETE", path)
     with db.unit_of_work(brand.id):
-        assert check.record(found, CredentialsCheck(refusal="no"), now=clock.now()) is None
+        assert check.record(found, CredentialCheck(refusal="no"), now=clock.now()) is None
     assert _letters(brand) == []
 
 

@@ -177,7 +177,7 @@ class _Client(Connection):
     def __init__(self) -> None:
         self.is_parsed = False
 
-    def parsed(self):
+    def parse(self):
         self.is_parsed = True
         raise _Parsed
 

@@ -8,7 +8,7 @@ from gunicorn.http import get_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.server.framing import LARGEST_BODY_BYTES, LARGEST_HEAD_BYTES, MOST_CHUNKS, RequestBytes
+from api.server.framing import MAX_BODY_BYTES, MAX_CHUNKS, MAX_HEAD_BYTES, RequestBytes
 
 _PLAIN = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 _POST = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
@@ -85,7 +85,7 @@ def test_zeros_before_a_length_do_not_make_the_body_another_request(zeros):
 
 @pytest.mark.parametrize("length", [b"9" * 19, b"9" * 5_000, b"0" * 30 + b"9" * 19])
 def test_a_length_beyond_all_measure_is_too_large(length):
-    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_too_large
+    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").has_too_large_body
 
 
 @pytest.mark.parametrize(
@@ -126,24 +126,24 @@ def test_an_empty_line_before_a_request_is_passed_over():
 def test_a_body_over_the_largest_is_known_from_its_length():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
-    assert _fed(head % (LARGEST_BODY_BYTES + 1)).is_too_large
-    assert not _fed(head % LARGEST_BODY_BYTES).is_too_large
+    assert _fed(head % (MAX_BODY_BYTES + 1)).has_too_large_body
+    assert not _fed(head % MAX_BODY_BYTES).has_too_large_body
 
 
 def test_a_chunked_body_over_the_largest_is_known_when_it_is_that_large():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
     message = _fed(head)
-    for _ in range(LARGEST_BODY_BYTES // 0x100000):
-        assert not message.is_too_large
+    for _ in range(MAX_BODY_BYTES // 0x100000):
+        assert not message.has_too_large_body
         message.add(chunk)
 
-    assert message.is_too_large
+    assert message.has_too_large_body
 
 
 def test_a_body_in_more_chunks_than_are_taken_is_known_with_the_first_of_those():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-    message = _fed(head, b"1\r\nx\r\n" * MOST_CHUNKS)
+    message = _fed(head, b"1\r\nx\r\n" * MAX_CHUNKS)
     assert not message.has_too_many_chunks
 
     message.add(b"1\r\nx\r\n")
@@ -152,14 +152,14 @@ def test_a_body_in_more_chunks_than_are_taken_is_known_with_the_first_of_those()
 
 
 def test_an_endless_head_is_known():
-    message = _fed(b"GET / HTTP/1.1\r\n", b"X-Long: " + b"x" * LARGEST_HEAD_BYTES)
+    message = _fed(b"GET / HTTP/1.1\r\n", b"X-Long: " + b"x" * MAX_HEAD_BYTES)
 
-    assert message.has_endless_head
+    assert message.has_too_large_head
     assert not message.is_whole
 
 
 def test_who_waits_for_a_word_before_the_body_is_known():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
 
-    assert _fed(head).asks_first
-    assert not _fed(_POST).asks_first
+    assert _fed(head).expects_continue
+    assert not _fed(_POST).expects_continue

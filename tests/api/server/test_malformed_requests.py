@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from api.server.framing import MOST_CHUNKS
+from api.server.framing import MAX_CHUNKS
 from tests.support.installation.raw_web import (
     CHUNKED,
     HEAD,
@@ -130,7 +130,7 @@ def test_a_body_of_chunks_is_read_like_any_other(web):
 
 
 def test_a_body_of_too_many_chunks_is_refused_before_it_is_put_together(web):
-    with web.socket(CHUNKED + b"1\r\nx\r\n" * (MOST_CHUNKS + 1)) as connected:
+    with web.socket(CHUNKED + b"1\r\nx\r\n" * (MAX_CHUNKS + 1)) as connected:
         status, body = answer(connected)
 
     assert (status, json.loads(body)["error"]) == (413, "payload_too_large")

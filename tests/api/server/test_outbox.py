@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.server import outbox
-from api.server.outbox import Outbox, Overfull
+from api.server.outbox import Outbox, OutboxFull
 
 _MIB = 1024 * 1024
 
@@ -73,11 +73,11 @@ def test_what_memory_is_not_kept_for_goes_through_a_file_in_order():
 
 
 def test_a_reader_who_is_too_far_behind_is_given_up(monkeypatch):
-    monkeypatch.setattr(outbox, "_MOST_BYTES", 100)
+    monkeypatch.setattr(outbox, "_MAX_BYTES", 100)
     waiting = Outbox()
     waiting.put(b"x" * 100)
 
-    with pytest.raises(Overfull):
+    with pytest.raises(OutboxFull):
         waiting.put(b"x")
 
 

@@ -69,6 +69,6 @@ def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window
     press(page.get_by_role("button", name="Undo import"))
 
     expect(page.get_by_role("alert")).to_be_focused()
-    expect(page.get_by_role("alert")).to_contain_text("nothing was taken back")
+    expect(page.get_by_role("alert")).to_contain_text("nothing was removed")
     expect(page.locator("dl")).to_contain_text("Refunded2")
     expect(page.get_by_role("button", name="Undo import")).to_have_count(0)

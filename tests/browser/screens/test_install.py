@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from api.clicks import page_seen
+from api.clicks import tag_sightings
 from tests.support.draining import drain
 from tests.support.operators import Operator
 from tests.support.outside.shop_site import SHOP
@@ -17,7 +17,7 @@ from tests.support.turning import turn
 def dashboard(app, brand, site, window, monkeypatch):
     """The overview of an Owner who opened their link; the service is where its settings say."""
     turn(monkeypatch, web={"public_base_url": site})
-    page_seen.forget()
+    tag_sightings.clear_cache()
     page = window()
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])
     return page

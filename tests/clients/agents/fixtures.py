@@ -15,7 +15,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from flask import Blueprint, Flask
 
 from api.access.guards import Guard
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from api.mcp import methods, prompts, reading
 from api.mcp.calling import tokens
 from api.mcp.messages import INVALID_PARAMS, RpcError, an_object
@@ -23,7 +23,7 @@ from api.mcp.prompts import McpPrompt
 from api.mcp.requests import McpRequest
 from api.mcp.tools import catalogue
 from api.mcp.tools.row import Tool, ToolKind
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.mcp import McpAnswer
 
 _blueprint = Blueprint("suite", __name__)
@@ -31,21 +31,21 @@ _READ, _WRITE = Guard(audience="brand"), Guard(audience="brand", scope="read_wri
 
 
 @_blueprint.get("/suite/text")
-@operation(_READ, one(McpAnswer()), is_described=False)
+@operation(_READ, object_of(McpAnswer()), is_described=False)
 def say_something() -> Mapping[str, str]:
     """Say something."""
     return {"text": "This is a simple text response for testing."}
 
 
 @_blueprint.get("/suite/error")
-@operation(_READ, one(McpAnswer()), is_described=False)
+@operation(_READ, object_of(McpAnswer()), is_described=False)
 def refuse() -> Mapping[str, str]:
     """Refuse."""
     raise Refused(409, "invalid_request", "This tool intentionally returns an error for testing")
 
 
 @_blueprint.post("/suite/write")
-@operation(_WRITE, one(McpAnswer()), is_described=False)
+@operation(_WRITE, object_of(McpAnswer()), is_described=False)
 def write() -> Mapping[str, str]:
     """Do what was confirmed."""
     return {"text": "state-ok"}

@@ -136,7 +136,7 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
     [
         (
             "colour=red",
-            "'colour' is no setting; there are: affiliateLimit, bankBalanceCents, bannedReferrers, billingInterval, "
+            "'colour' is not a setting; settings: affiliateLimit, bankBalanceCents, bannedReferrers, billingInterval, "
             "billingProvider, commissionBasis, currency, dealFundingSource, fraudScore, fraudStrictness, "
             "fundingFrozen, fundingMode, gateways, highRiskThreshold, identityRequired, identityThreshold, "
             "leadPreview, leadsPerDay, needsReview, "
@@ -147,33 +147,33 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),
         ("gateways=stripe,cash", "'cash' must be one of: stripe, "),
         ("sandboxRail=real", "'real' must be one of: ok, fail, ambiguous, slow"),
-        ("payoutGraceDays=91", "'91' is no number of days from 0 to 90"),
-        ("payoutGraceDays=-1", "'-1' is no number of days from 0 to 90"),
+        ("payoutGraceDays=91", "'91' is not a number of days from 0 to 90"),
+        ("payoutGraceDays=-1", "'-1' is not a number of days from 0 to 90"),
         ("currency=XXX", "'XXX' is not a supported currency code"),
-        ("trialEndsAt=2030-01-02T00:00:00", "says no time zone; add Z"),
-        ("trialEndsAt=soon", "'soon' is no ISO 8601 moment"),
+        ("trialEndsAt=2030-01-02T00:00:00", "has no time zone; add Z"),
+        ("trialEndsAt=soon", "'soon' is not an ISO 8601 time"),
         ("affiliateLimit=-1", "'-1' is neither a number of affiliates nor none"),
         ("affiliateLimit=99999999999", "'99999999999' is neither a number of affiliates nor none"),
-        ("subdomain=a.b", "'a.b' is no subdomain"),
-        ("subdomain=", "'' is no subdomain"),
-        ("subdomain=admin", "'admin' is no subdomain"),
+        ("subdomain=a.b", "'a.b' is not a subdomain"),
+        ("subdomain=", "'' is not a subdomain"),
+        ("subdomain=admin", "'admin' is not a subdomain"),
         ("portalHost=localhost", "'localhost' is neither a host name, such as partners.example.com, nor none"),
         ("portalHost=Acme.example", "is neither a host name"),
         ("billingInterval=Week", "'Week' must be one of: Month, Year"),
         ("fraudStrictness=harsh", "'harsh' must be one of: lenient, balanced, strict"),
-        ("fraudScore=101", "'101' is no score from 0 to 100"),
-        ("fraudScore=-1", "'-1' is no score from 0 to 100"),
-        ("fraudScore=²", "'²' is no score from 0 to 100"),
-        ("bannedReferrers=a.example,https://b.example", "'https://b.example' is no host name, such as"),
-        ("bannedReferrers=192.0.2.1", "'192.0.2.1' is no host name"),
+        ("fraudScore=101", "'101' is not a score from 0 to 100"),
+        ("fraudScore=-1", "'-1' is not a score from 0 to 100"),
+        ("fraudScore=²", "'²' is not a score from 0 to 100"),
+        ("bannedReferrers=a.example,https://b.example", "'https://b.example' is not a host name, such as"),
+        ("bannedReferrers=192.0.2.1", "'192.0.2.1' is not a host name"),
         (
             f"bannedReferrers={','.join(f'a{number}.example' for number in range(1001))}",
             "There are 1001 host names; 1000 can be banned",
         ),
         ("leadPreview=yes", "'yes' must be one of: on, off"),
-        ("leadsPerDay=0", "'0' is no number of leads from 1 to 1000000"),
-        ("leadsPerDay=1000001", "'1000001' is no number of leads"),
-        ("leadsPerDay=-1", "'-1' is no number of leads"),
+        ("leadsPerDay=0", "'0' is not a number of leads from 1 to 1000000"),
+        ("leadsPerDay=1000001", "'1000001' is not a number of leads"),
+        ("leadsPerDay=-1", "'-1' is not a number of leads"),
         ("pixelPublicKey=short", "'short' is neither 8 to 64 of"),
         ("pixelPublicKey=<script>alert", "'<script>alert' is neither 8 to 64 of"),
         ("trackingDomain=https://go.acme.example", "is neither a host name, such as go.example.com, nor none"),
@@ -182,13 +182,13 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         ("trackingDomainVerified=yes", "'yes' must be one of: on, off"),
         ("verified=yes", "'yes' must be one of: on, off, pending"),
         ("identityRequired=", "'' must be one of: on, off, auto"),
-        ("identityThreshold=0", "'0' is no threshold from 1 to 101"),
-        ("highRiskThreshold=102", "'102' is no threshold from 1 to 101"),
-        ("highRiskThreshold=³", "'³' is no threshold"),
+        ("identityThreshold=0", "'0' is not a threshold from 1 to 101"),
+        ("highRiskThreshold=102", "'102' is not a threshold from 1 to 101"),
+        ("highRiskThreshold=³", "'³' is not a threshold"),
         ("fundingMode=credit", "'credit' must be one of: debit, balance"),
-        ("bankBalanceCents=-1", "'-1' is no number of US cents"),
-        ("bankBalanceCents=1.5", "'1.5' is no number of US cents"),
-        (f"bankBalanceCents={10**18}", "is no number of US cents"),
+        ("bankBalanceCents=-1", "'-1' is not a number of US cents"),
+        ("bankBalanceCents=1.5", "'1.5' is not a number of US cents"),
+        (f"bankBalanceCents={10**18}", "is not a number of US cents"),
         ("fundingFrozen=1", "'1' must be one of: on, off"),
         ("needsReview=yes", "'yes' must be one of: on, off"),
         ("payoutHold=-1", "'-1' is neither on, off nor a number of days to 365"),
@@ -240,7 +240,7 @@ def test_freed_host_goes_to_the_next_organization_and_is_audited(flask, brand, r
     freed = flask("org", "free-host", host.upper())
     again = flask("org", "free-host", host)
 
-    assert in_use == (1, f"Error: Organization {rival.id} still uses {host}; take it away there first.\n")
+    assert in_use == (1, f"Error: Organization {rival.id} still uses {host}; remove it there first.\n")
     assert freed == (0, f"{host} is free. It was held for organization {rival.id}.\n")
     assert again == (1, f"Error: No organization has left {host} in the last 90 days.\n")
     assert _audit(rival.id)[-1][0] == "organization.host_freed"

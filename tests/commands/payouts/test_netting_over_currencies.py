@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.api.payouts import owner
 from tests.support.rows.paying import Payroll

@@ -114,7 +114,7 @@ def test_a_run_is_reviewed_once(reviewed, flask):
 
 
 def test_two_reviewers_at_once_decide_once(reviewed):
-    from domain.refused import Refused
+    from domain.refusals import Refused
     from pipelines.payouts import decisions
 
     payroll, run = reviewed

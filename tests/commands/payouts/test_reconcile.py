@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes
 from tests.support.draining import drain

@@ -64,4 +64,4 @@ def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, fla
 def test_nothing_is_released_where_nothing_is_held(flask):
     code, said = flask("restore", "release", "--restored-to", "1h", "--why", "x")
 
-    assert (code, "known to be whole" in said) == (1, True)
+    assert (code, "no payouts are held" in said) == (1, True)

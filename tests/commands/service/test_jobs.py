@@ -259,7 +259,7 @@ def test_discard_refuses_what_is_alive(flask, brand):
 
     answer = flask("jobs", "discard", str(living), "--why", "x")
 
-    assert answer == (1, f"Error: {living} is no dead letter. Next: flask jobs dead\n")
+    assert answer == (1, f"Error: {living} is not a dead letter. Next: flask jobs dead\n")
     assert _rows() == [(living, 20, False)]
 
 

@@ -298,14 +298,14 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
     assert set(named) <= held
     # What lives for minutes is sealed by the key of its moment, and ends before anybody retires that key.
     short_lived = {
-        "api/kept_forms.py",
+        "api/saved_forms.py",
         "api/mcp/calling/tokens.py",
         "api/provider_sign_in.py",
         "pipelines/organization/sign_in_emails.py",
     }
     # Whoever seals in another file adds a kind, and the file here.
     assert sealing_files - short_lived == {
-        "api/edge/answers.py",
+        "api/edge/idempotency.py",
         "pipelines/leads/page_leads.py",
         "pipelines/automation/hooks.py",
         "pipelines/webhooks/manage.py",

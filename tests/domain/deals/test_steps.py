@@ -7,7 +7,7 @@ import pytest
 from domain.deals import steps
 from domain.deals.states import DealStatus, MilestoneStatus
 from domain.deals.steps import DealStep, MilestoneStep
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _DEAL = {
     (DealStatus.Draft, DealStep.offer),

@@ -4,7 +4,7 @@ import pytest
 
 from domain.programs import application_answers
 from domain.programs.application_form import ApplicationForm
-from domain.refused import Refused
+from domain.refusals import Refused
 
 _FORM = ApplicationForm.from_stored(
     {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from domain.programs import ceilings, terms
 from domain.programs import changes as program_changes
-from domain.refused import Refused
+from domain.refusals import Refused
 
 USD = ceilings.Home(currency="USD", per_usd=None)
 PLAIN = {

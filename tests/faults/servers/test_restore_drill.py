@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.faults.servers.restoring import Operator, following_log, restored
 from tests.faults.test_deals import Deals

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import settings
 from adapters import clock
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.deals.deals import Deal
 from models.ledger import rules

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db, ids
 from models import mail as messages
 from models.jobs import admin_queries

@@ -6,7 +6,7 @@ from adapters import clock
 from adapters.rails import registry
 from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.confirmation import RunRequest
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.ledger import rules
 from pipelines.payouts import decisions, run

@@ -28,7 +28,7 @@ from adapters import clock
 from domain.conversions.review import Action
 from domain.payouts import transfers
 from domain.payouts.confirmation import RunFilters
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.ledger import rules
 from pipelines.affiliates import management

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.payouts.confirmation import RunFilters
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.support.rows.paying import Payroll
 
 

@@ -113,7 +113,7 @@ def test_invalid_cursor_shows_an_error(campaign, made, people):
     answer = people().open(f"{_HERE}?cursor=x")
 
     assert answer.status_code == 400
-    assert "This list gave out no such cursor." in answer.text
+    assert "This is not a cursor of this list." in answer.text
 
 
 def test_older_keeps_the_filter(campaign, made, people):

@@ -151,7 +151,7 @@ def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
         (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
         (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
         (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "It is larger than 2 MiB."),
-        (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import takes at most 1000 rows"),
+        (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import can have at most 1000 rows"),
     ],
 )
 def test_unreadable_file_shows_an_error_at_its_field(campaign, owner, text, said):

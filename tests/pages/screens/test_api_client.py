@@ -8,7 +8,7 @@ from flask import g
 from api.access import persons
 from api.affiliates.affiliates import get_affiliate
 from api.programs.programs import create_program, list_programs
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import api_client
 from tests.support.outside.visitor import Visitor
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from adapters.identity import tokens
-from api.access import callers, persons, strangers
+from api.access import callers, persons, unknown_senders
 from models import db
 from tests.support.outside.visitor import Visitor
 from tests.support.turning import turn
@@ -137,7 +137,7 @@ def test_while_an_address_guesses_cookies_who_is_known_stays(owner, links, monke
     assert owner.open("/dashboard").status_code == 200
     newcomer = Visitor(owner.client.application)
     newcomer.open(links("operator"))
-    monkeypatch.setattr(strangers, "are_stopped", lambda: True)
+    monkeypatch.setattr(unknown_senders, "is_blocked", lambda: True)
 
     assert owner.open("/dashboard").status_code == 200
     assert newcomer.open("/console").status_code == 303

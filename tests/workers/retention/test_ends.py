@@ -120,7 +120,7 @@ def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
     with db.any_org_work():
         left = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
         assert left == [(f"{brand.id}364",)]
-    assert "Contradicts" in expiry.KINDS["rail_events"].there
+    assert "Contradicts" in expiry.KINDS["rail_events"].kind_condition
 
 
 def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_owner(brand):

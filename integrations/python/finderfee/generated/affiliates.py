@@ -10,7 +10,7 @@ from . import records
 
 
 class Affiliates:
-    """Who advertises, with which links, and at which rate."""
+    """The affiliates of a brand, their links and their rates."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -57,7 +57,7 @@ class Affiliates:
         status: Only affiliates who stand there.
         q: Only affiliates with this text somewhere in their name or email address. Case does not
         matter.
-        sort: In which order; a cursor is good for the order it was given out in.
+        sort: The order; a cursor is valid only for the order in which it was returned.
         balances: `true` brings each affiliate's balance as well.
         """
         return self._transport.call(
@@ -106,7 +106,7 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.Affiliate:
-        """Change an affiliate; what is not sent stays.
+        """Change an affiliate; fields that are not sent stay as they are.
 
         Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range,
         invalid_commission_type, not_found, percentage_out_of_range, unit_fee_out_of_range.
@@ -128,7 +128,7 @@ class Affiliates:
         skip: int | None = None,
         program_id: str | None = None,
     ) -> list[records.Affiliate]:
-        """List affiliates who wait for a decision, newest first, as a flat array.
+        """List pending applications, newest first, as a flat array.
 
         Scope read. Plan Starter or higher.
 
@@ -171,7 +171,7 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.Affiliate:
-        """Turn an application down and email the applicant; the reason is for the brand alone.
+        """Reject an application and email the applicant; only the brand sees the reason.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_status_transition,
         not_found.
@@ -192,7 +192,7 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.BulkOutcome:
-        """Approve, pause or delete up to 200 affiliates; the others are skipped.
+        """Approve, pause or delete up to 200 affiliates; others are skipped.
 
         Scope read_write. Plan Starter or higher.
         """
@@ -223,7 +223,7 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.AffiliateLink:
-        """Give an affiliate one more link.
+        """Add a link to an affiliate.
 
         Scope read_write. Plan Starter or higher. Refused with alias_already_taken,
         link_limit_reached, not_found, slug_reserved.
@@ -239,7 +239,7 @@ class Affiliates:
         )
 
     def delete_affiliate_link(self, affiliate_id: str, link_id: str) -> None:
-        """End a link; the default one stays.
+        """Delete a link; the default link cannot be deleted.
 
         Scope read_write. Plan Starter or higher. Refused with default_link_required, not_found.
 
@@ -253,7 +253,7 @@ class Affiliates:
         )
 
     def get_affiliate_balance(self, affiliate_id: str) -> records.AffiliateBalance:
-        """Show what an affiliate has on hold, payable, on its way and paid, by currency.
+        """Show how much an affiliate has on hold, payable, on its way and paid, by currency.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 

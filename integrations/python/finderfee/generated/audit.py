@@ -7,7 +7,7 @@ from . import records
 
 
 class Audit:
-    """Who changed what, and when."""
+    """A record of all changes: who changed what, and when."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -7,15 +7,13 @@ from . import records
 
 
 class Automation:
-    """What no-code platforms call: whom they connect to, hooks for their triggers with samples, and
-    searches.
-    """
+    """For no-code platforms: the connection, hooks and samples for triggers, and searches."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def get_automation_connection(self) -> records.AutomationConnection:
-        """Show whom this key connects to.
+        """Show the organization of this key.
 
         Scope read. Plan Starter or higher.
         """
@@ -30,7 +28,7 @@ class Automation:
         *,
         idempotency_key: str | None = None,
     ) -> records.AutomationHook:
-        """Have a URL told of a trigger event.
+        """Subscribe a URL to a trigger event.
 
         Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url,
         unknown_event, url_not_allowed, webhook_limit_reached.
@@ -61,8 +59,8 @@ class Automation:
         *,
         limit: int | None = None,
     ) -> list[records.SampleEvent]:
-        """List events of a type as they were sent, newest first; a made-up one where none has
-        happened yet.
+        """List events of a type as they were sent, newest first; an example if none has happened
+        yet.
 
         Scope read. Plan Starter or higher. Refused with unknown_event.
 
@@ -82,7 +80,7 @@ class Automation:
         email: str | None = None,
         slug: str | None = None,
     ) -> list[records.Affiliate]:
-        """Find affiliates by their email or by a slug of theirs, one per campaign.
+        """Find affiliates by their email or one of their slugs, one per campaign.
 
         Scope read. Plan Starter or higher. Refused with search_term_required.
 
@@ -101,12 +99,12 @@ class Automation:
         slug: str | None = None,
         name: str | None = None,
     ) -> list[records.Program]:
-        """Find campaigns by slug or by name; archived ones are not found.
+        """Find campaigns by slug or name, without archived ones.
 
         Scope read. Plan Starter or higher. Refused with search_term_required.
 
         slug: The campaign's slug.
-        name: The campaign's whole name, letter by letter.
+        name: The campaign's exact name.
         """
         return self._transport.call(
             "GET",
@@ -120,8 +118,8 @@ class Automation:
         external_event_id: str | None = None,
         id: str | None = None,
     ) -> list[records.Conversion]:
-        """Find conversions by the brand's own id of the sale or by ours, also one that was recorded
-        a moment ago.
+        """Find conversions by the brand's own id of the sale or by ours, including those recorded a
+        moment ago.
 
         Scope read. Plan Starter or higher. Refused with search_term_required.
 

@@ -7,7 +7,9 @@ from . import records
 
 
 class Clicks:
-    """Visits that a link brought, and what a brand's pages need to tell of them."""
+    """Visits through affiliate links, and the script and snippet for a brand's pages that report
+    them.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -19,7 +21,7 @@ class Clicks:
         with_pixel: bool | None = None,
         email_capture: bool | None = None,
     ) -> records.Snippet:
-        """Show the tag of a program: by its id, else of the newest program that is open.
+        """Show the tag of a program, by its id or of the newest open program.
 
         Scope read. Refused with no_program_found, pixel_not_provisioned.
 
@@ -34,7 +36,7 @@ class Clicks:
         )
 
     def get_install_status(self, program_id: str) -> records.InstallStatus:
-        """Show how far a program's installation is.
+        """Show the status of a program's installation.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -53,7 +55,7 @@ class Clicks:
         *,
         idempotency_key: str | None = None,
     ) -> records.InstallStatus:
-        """Look at a page of the brand's site for the program's tag.
+        """Look for the program's tag on a page of the brand's site.
 
         Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url,
         not_found, page_check_busy, page_not_read, url_not_allowed.

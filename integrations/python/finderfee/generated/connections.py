@@ -10,7 +10,7 @@ from . import records
 
 
 class Connections:
-    """Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves."""
+    """Payment gateways that report a brand's sales, renewals, refunds and disputes automatically."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -10,7 +10,9 @@ from . import records
 
 
 class Conversions:
-    """What was sold and whom it credits, and what the brand decides about it."""
+    """Sales and other conversions, the affiliates they credit, and the brand's decisions about
+    them.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -30,7 +32,7 @@ class Conversions:
         q: str | None = None,
         sort: Literal["newest", "oldest", "payable"] | None = None,
     ) -> records.ConversionPage:
-        """List conversions, newest first unless asked for another order.
+        """List conversions, newest first unless `order` says otherwise.
 
         Scope read. Plan Starter or higher.
 
@@ -118,7 +120,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.Conversion:
-        """Hold a pending or approved conversion out of payment.
+        """Exclude a pending or approved conversion from payment.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_status_transition,
         not_found.
@@ -140,7 +142,8 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.Conversion:
-        """Release an invalidated conversion: it is Pending again, held from when it occurred.
+        """Release an invalidated conversion: it is Pending again, and its hold counts from when it
+        occurred.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_status_transition,
         not_found.
@@ -162,7 +165,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.Conversion:
-        """Set what a Pending or Approved conversion earns, after refunds.
+        """Set the commission of a Pending or Approved conversion, after refunds.
 
         Scope read_write. Plan Starter or higher. Refused with commission_out_of_range,
         conversion_in_payout, conversion_not_adjustable, not_found.
@@ -184,7 +187,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.RefundAnswer:
-        """Refund a conversion of any source in part or whole.
+        """Refund a conversion of any source in part or in full.
 
         Scope read_write. Plan Starter or higher. Refused with already_fully_refunded,
         amount_exceeds_original, not_found, refund_amount_invalid.
@@ -205,7 +208,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.Conversion:
-        """Undo every refund that the brand booked, but none that a gateway reported.
+        """Undo all refunds that the brand recorded, but none that a gateway reported.
 
         Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
 
@@ -219,7 +222,7 @@ class Conversions:
         )
 
     def get_conversion_attribution(self, conversion_id: str) -> records.Attribution:
-        """Show what each step of the attribution order said.
+        """Show the result of each step of the attribution order.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -244,8 +247,7 @@ class Conversions:
         q: str | None = None,
         sort: Literal["newest", "oldest", "payable"] | None = None,
     ) -> str:
-        """Export conversions as CSV, newest first unless asked for another order, up to 50,000
-        rows.
+        """Export conversions as CSV, newest first unless `order` says otherwise, up to 50,000 rows.
 
         Scope read. Plan Starter or higher.
 
@@ -292,7 +294,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.UncreditedConversion:
-        """Mark a sale as looked at.
+        """Dismiss a sale.
 
         Scope read_write. Plan Starter or higher. Refused with not_found.
 
@@ -306,7 +308,7 @@ class Conversions:
         )
 
     def summarize_uncredited_conversions(self) -> records.UncreditedSummary:
-        """Sum up what is open, by currency.
+        """Sum up the open ones, by currency.
 
         Scope read. Plan Starter or higher.
         """

@@ -10,7 +10,7 @@ from . import records
 
 
 class Coupons:
-    """Codes that buyers redeem for a discount, and that credit the affiliate who owns them."""
+    """Discount codes for buyers that credit the affiliate who owns them."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -160,15 +160,15 @@ class Coupons:
         cursor: str | None = None,
         coupon_id: str | None = None,
     ) -> records.PickableAffiliatePage:
-        """List a campaign's approved affiliates, newest first; with `couponId` also who may mint
-        from it and who did.
+        """List a campaign's approved affiliates, newest first; with `couponId` also whether each
+        may mint or has minted.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
         program_id: The program's id.
         take: How many per page; more than there may be are as many as there may be.
         cursor: The `nextCursor` of the page before; left out, the first page.
-        coupon_id: The coupon of which `isGranted` and `mintedCodeCount` are told.
+        coupon_id: The coupon of `isGranted` and `mintedCodeCount`.
         """
         return self._transport.call(
             "GET",
@@ -255,7 +255,7 @@ class Coupons:
                 return
 
     def revoke_affiliate_coupon(self, affiliate_id: str, code_id: str) -> None:
-        """Revoke a code: it ends here and where it was minted, and its text is free again.
+        """Revoke a code here and where it was minted; its text can be used again.
 
         Scope read_write. Plan Starter or higher. Refused with not_found.
 

@@ -9,7 +9,9 @@ from . import records
 
 
 class Embed:
-    """What a brand's own site shows its affiliates, each by a token that the brand's servers make."""
+    """Affiliate data on a brand's own site, by a token per affiliate that the brand's servers
+    create.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -20,7 +22,7 @@ class Embed:
         *,
         idempotency_key: str | None = None,
     ) -> records.IssuedEmbedToken:
-        """Make the token of an affiliate, with which your site shows them what they have here.
+        """Create the embed token of an affiliate, with which your site shows them their data.
 
         Scope read_write. Plan Growth or higher. Refused with affiliate_not_active,
         expires_out_of_range, invalid_origin, not_found, too_many_origins.
@@ -69,7 +71,7 @@ class Embed:
                 return
 
     def delete_embed_token(self, token_id: str) -> None:
-        """End a token at once: its page is gone, and what holds it is refused.
+        """Revoke a token at once: its page disappears, and requests with it are refused.
 
         Scope read_write. Plan Growth or higher. Refused with not_found.
 

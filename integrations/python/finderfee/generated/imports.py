@@ -10,7 +10,7 @@ from . import records
 
 
 class Imports:
-    """Affiliates and sales of another service."""
+    """Import of affiliates and sales from another service."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

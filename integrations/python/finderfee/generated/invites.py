@@ -7,7 +7,7 @@ from . import records
 
 
 class Invites:
-    """Who is asked to join, by mail."""
+    """Invitations to affiliates, by email."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

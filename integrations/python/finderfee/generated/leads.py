@@ -7,7 +7,7 @@ from . import records
 
 
 class Leads:
-    """People who are not customers yet: from a server, from a page, from a form."""
+    """People who are not customers yet, from a server, a page or a form."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -13,7 +13,7 @@ class Organization:
         self._transport = transport
 
     def get_attribution_params(self) -> records.AttributionParams:
-        """Show the organization's own parameters and the order in which all of them count.
+        """Show the organization's own parameters and the effective order of all parameters.
 
         Scope read.
         """

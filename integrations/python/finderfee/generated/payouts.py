@@ -10,7 +10,7 @@ from . import records
 
 
 class Payouts:
-    """What is due, to whom, and how it is paid."""
+    """Amounts due to affiliates, and their payment."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -9,7 +9,7 @@ from . import records
 
 
 class Platforms:
-    """Newsletter and CRM platforms that say who brought a buyer when nothing else does."""
+    """Newsletter and CRM platforms that identify the affiliate of a buyer when nothing else does."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -20,7 +20,7 @@ class Platforms:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.PlatformConnectionPage:
-        """List the platforms that are connected, newest first.
+        """List the connected platforms, newest first.
 
         Scope read. Plan Starter or higher.
 
@@ -61,7 +61,7 @@ class Platforms:
         )
 
     def list_platforms(self) -> list[records.Platform]:
-        """List the platforms that can be connected, with the credentials that each takes.
+        """List the platforms that can be connected, with the credentials that each requires.
 
         Scope read. Plan Starter or higher.
         """

@@ -10,8 +10,8 @@ from . import records
 
 
 class Programs:
-    """A brand's campaigns: their terms, groups, tiers and numbers, and what their affiliates
-    advertise with.
+    """A brand's campaigns: their terms, groups, tiers and numbers, and the assets for their
+    affiliates.
     """
 
     def __init__(self, transport: Transport) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, in lists that ask for it with `balances`."""
+    """An affiliate with `links`, and with `balances` in lists on request."""
 
     id: str
     """Its id."""
@@ -24,7 +24,7 @@ class Affiliate(TypedDict):
     """The person's name."""
 
     status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
-    """Where the affiliate stands in the program."""
+    """The affiliate's status in the program."""
 
     customCommissionType: Literal["Percentage", "Fixed"] | None
     """How the affiliate's own rate is counted; null for the program's rate."""
@@ -63,16 +63,14 @@ class Affiliate(TypedDict):
     """What the affiliate wrote when they applied. Only to people at the dashboard."""
 
     balances: NotRequired[list[Balance]]
-    """What they have, a record for each currency in which there is anything. Only in lists that
-    asked for it.
-    """
+    """The affiliate's balance, one record per currency. Only in lists that request it."""
 
     links: list[AffiliateLink]
     """The affiliate's links, the default one first."""
 
 
 class AffiliateApplicationCompletedData(TypedDict):
-    """An applicant who finished the second step of a form; again whenever they hand it in again."""
+    """An applicant who submitted the second step of a form; sent for every submission."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
     """Answers of the application form, by field. Left out when there was no form."""
@@ -90,7 +88,7 @@ class AffiliateApplicationCompletedData(TypedDict):
     """The person's name."""
 
     status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
-    """Where it stands."""
+    """The status."""
 
 
 class AffiliateApplicationCompletedEvent(TypedDict):
@@ -112,7 +110,7 @@ class AffiliateApplicationCompletedEvent(TypedDict):
 
 
 class AffiliateApprovedData(TypedDict):
-    """An affiliate who was approved, with the answers on file then."""
+    """An approved affiliate, with the answers stored at that time."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
     """Answers of the application form, by field. Left out when there was no form."""
@@ -155,7 +153,7 @@ class AffiliateApprovedEvent(TypedDict):
 
 
 class AffiliateBalance(TypedDict):
-    """An affiliate's balance, a record for each currency in which there is anything."""
+    """An affiliate's balance, one record per currency."""
 
     affiliateId: str
     """The affiliate."""
@@ -196,7 +194,7 @@ class AffiliateChanges(TypedDict):
     """The person's name."""
 
     status: NotRequired[Literal["Pending", "Approved", "Rejected", "Paused", "Banned"] | None]
-    """Where it stands."""
+    """The status."""
 
     customCommissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
     """How the affiliate's own rate is counted; null for the program's rate."""
@@ -233,10 +231,10 @@ class AffiliateCoupon(TypedDict):
     """The code that a customer types."""
 
     origin: Literal["brand", "self_minted", "external"]
-    """Who made it: the brand, the affiliate (self_minted), or somebody elsewhere (external)."""
+    """Who created it: the brand, the affiliate (self_minted), or another system (external)."""
 
     status: Literal["Minting", "Active", "Revoked"]
-    """Where it stands: Minting until the gateway has it."""
+    """The status: Minting until the gateway has it."""
 
     processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
     """The gateway where the code is minted; null of an external one."""
@@ -307,7 +305,7 @@ class AffiliateCouponBody(TypedDict):
 
 
 class AffiliateCouponCreatedData(TypedDict):
-    """A code, made by the brand or by the affiliate."""
+    """A code, created by the brand or by the affiliate."""
 
     affiliateCouponId: str
     """The affiliate's coupon."""
@@ -350,7 +348,7 @@ class AffiliateCouponCreatedEvent(TypedDict):
 
 
 class AffiliateCouponDeactivatedData(TypedDict):
-    """A code that the brand took back."""
+    """A code that the brand revoked."""
 
     affiliateCouponId: str
     """The affiliate's coupon."""
@@ -446,7 +444,7 @@ class AffiliateCouponRevokedEvent(TypedDict):
 
 
 class AffiliateCreatedData(TypedDict):
-    """Somebody who applied, or was added."""
+    """A new affiliate who applied or was added."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
     """Answers of the application form, by field. Left out when there was no form."""
@@ -464,13 +462,13 @@ class AffiliateCreatedData(TypedDict):
     """The person's name."""
 
     status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
-    """Where it stands."""
+    """The status."""
 
     slug: str
     """The word in the link's address."""
 
     source: NotRequired[str]
-    """There only when somebody applied at the storefront."""
+    """Present only for an application at the storefront."""
 
 
 class AffiliateCreatedEvent(TypedDict):
@@ -492,7 +490,7 @@ class AffiliateCreatedEvent(TypedDict):
 
 
 class AffiliateImport(TypedDict):
-    """Up to 1,000 affiliates for one program, and whether they are written to."""
+    """Up to 1,000 affiliates for one program, and whether they get an email."""
 
     programId: str
     """The program."""
@@ -510,20 +508,20 @@ class AffiliateImport(TypedDict):
     """Only rows with one of these statuses; left out, all."""
 
     notifyAffiliates: NotRequired[bool | None]
-    """Whether they are told by mail."""
+    """Whether they get an email."""
 
     notificationMessageHtml: NotRequired[str | None]
-    """What the mail to them says; unsafe HTML is taken out."""
+    """The text of the email to them; unsafe HTML is removed."""
 
 
 class AffiliateImportPreview(TypedDict):
-    """What an import of these rows would come to."""
+    """The preview of an import."""
 
     rowsTotal: int
     """Rows that were sent."""
 
     wouldImport: int
-    """Rows that would be taken."""
+    """Rows that would be imported."""
 
     wouldSkip: int
     """Rows that would be skipped."""
@@ -590,8 +588,8 @@ class AffiliatePage(TypedDict):
 
 
 class AffiliatePreview(TypedDict):
-    """Up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`, to be
-    looked at.
+    """A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a
+    `file`.
     """
 
     programId: str
@@ -611,7 +609,7 @@ class AffiliatePreview(TypedDict):
 
 
 class ApplicationForm(TypedDict):
-    """What those who apply are asked, in how many steps."""
+    """The questions to applicants, and the number of steps."""
 
     steps: int
     """How many steps the form has: 1 or 2."""
@@ -621,11 +619,11 @@ class ApplicationForm(TypedDict):
 
 
 class ApplicationFormBody(TypedDict):
-    """What those who apply are asked."""
+    """The questions to applicants."""
 
     steps: NotRequired[Literal[1, 2]]
-    """How many steps the form has: 1 or 2. The second is asked behind a link in a letter, and at
-    the portal.
+    """How many steps the form has: 1 or 2. The second is behind a link in an email, and at the
+    portal.
     """
 
     fields: list[ApplicationFormFieldBody]
@@ -633,13 +631,13 @@ class ApplicationFormBody(TypedDict):
 
 
 class ApplicationFormField(TypedDict):
-    """A question of the form of those who apply; the answer is kept under its key."""
+    """A question to applicants; the answer is stored under its key."""
 
     key: str
-    """What the answer is kept and told under, in `applicationData` and `applicationAnswers`."""
+    """The key of the answer in `applicationData` and `applicationAnswers`."""
 
     step: int
-    """In which step it is asked: 1 where one applies, 2 behind a link in a letter."""
+    """The step of the question: 1 on the application page, 2 behind a link in an email."""
 
     label: str
     """The question, as people read it."""
@@ -660,12 +658,14 @@ class ApplicationFormFieldBody(TypedDict):
     """A question of the form."""
 
     key: str
-    """What the answer is kept under: a small letter, then at most 39 of a-z, A-Z, 0-9 and
-    underscore. None of our own names (email, website, status …), and each once.
+    """The key of the answer: a small letter, then at most 39 of a-z, A-Z, 0-9 and underscore.
+    Reserved names (email, website, status …) are refused, and each key must be unique.
     """
 
     step: NotRequired[Literal[1, 2]]
-    """In which step it is asked, at most `steps`: 1 where one applies, 2 behind a link in a letter."""
+    """The step of the question, at most `steps`: 1 on the application page, 2 behind a link in an
+    email.
+    """
 
     label: str
     """The question, as people read it: one line of at most 200 characters."""
@@ -736,7 +736,7 @@ class AssetPage(TypedDict):
 
 
 class Attribution(TypedDict):
-    """Whom a conversion credits and what every step said."""
+    """The affiliate whom a conversion credits, and the result of every step."""
 
     conversionId: str
     """The conversion."""
@@ -755,7 +755,7 @@ class Attribution(TypedDict):
 
 
 class AttributionParams(TypedDict):
-    """What an organization's pages look for, and in which order."""
+    """The parameters that an organization's pages look for, in order of priority."""
 
     custom: str | None
     """The organization's own parameters, by commas; null without any."""
@@ -781,7 +781,7 @@ class AttributionParamsBody(TypedDict):
 
 
 class AttributionStep(TypedDict):
-    """One step of the order; `code` is for machines and stays, `detail` is for people and may be
+    """One step of the order; `code` is for machines and fixed, `detail` is for people and may be
     reworded.
     """
 
@@ -798,7 +798,7 @@ class AttributionStep(TypedDict):
     """What the step found, for people; it may be reworded."""
 
     affiliateId: str | None
-    """Whom the step would credit; null when nobody."""
+    """The affiliate whom the step would credit; null without one."""
 
 
 class AuditEntry(TypedDict):
@@ -823,7 +823,7 @@ class AuditEntry(TypedDict):
     """The member who did it. Null to an API key."""
 
     actorLabel: str | None
-    """Who did it, for people. Null to an API key."""
+    """The name of the person or key that did it. Null to an API key."""
 
     ip: str | None
     """From which address. Null to an API key."""
@@ -840,13 +840,13 @@ class AuditEntry(TypedDict):
     """
 
     client: str | None
-    """What the program that did it calls itself, where it says so; nobody has checked it."""
+    """The program's own name, if it sends one; it is not verified."""
 
     before: dict[str, Any] | None
-    """What it was before, where that is kept."""
+    """The value before, if it is stored."""
 
     after: dict[str, Any] | None
-    """What it was afterwards, where that is kept."""
+    """The value afterwards, if it is stored."""
 
     createdAt: str
     """When it was made."""
@@ -869,7 +869,7 @@ class AuditPage(TypedDict):
 
 
 class AutomationConnection(TypedDict):
-    """Whom a key connects to: enough for a person to tell two connections apart."""
+    """The organization of a key: enough for a person to distinguish two connections."""
 
     organizationId: str
     """The organization that it happened in."""
@@ -891,13 +891,13 @@ class AutomationConnection(TypedDict):
 
 
 class AutomationHook(TypedDict):
-    """A hook; its secret is there at the moment when it is made, and never again."""
+    """A hook; its secret is present only in the response to its creation."""
 
     id: str
     """Its id."""
 
     event: Literal["conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"]
-    """What the target is told of."""
+    """The event that is sent to the target."""
 
     secret: NotRequired[str]
     """Signs what the hook is sent. Shown when it is made, and left out when it stood already."""
@@ -907,7 +907,7 @@ class AutomationHook(TypedDict):
 
 
 class Balance(TypedDict):
-    """What there is in one currency."""
+    """The balance in one currency."""
 
     currency: str
     """ISO 4217 code of the currency that the amounts beside it are in."""
@@ -921,23 +921,23 @@ class Balance(TypedDict):
     """
 
     onItsWayCents: int
-    """What stands in payouts that are not Paid, in minor units of `currency`."""
+    """The sum in payouts that are not Paid, in minor units of `currency`."""
 
     paidCents: int
     """What was paid, in minor units of `currency`."""
 
 
 class BillingState(TypedDict):
-    """Plan, subscription, what is connected, and what is used."""
+    """Plan, subscription, connections and usage."""
 
     planTier: Literal["Free", "Starter", "Growth", "Pro"]
     """The plan."""
 
     subscriptionStatus: Literal["Trialing", "Active", "PastDue", "Canceled"]
-    """Where the subscription stands."""
+    """The status of the subscription."""
 
     billingProvider: str | None
-    """Who bills the organization; null without one."""
+    """The billing provider of the organization; null without one."""
 
     trialEndsAt: str | None
     """When the trial ends; null without one."""
@@ -966,7 +966,7 @@ class BillingState(TypedDict):
 
 
 class BrandMilestone(TypedDict):
-    """A milestone, with what the brand is charged on top of it and what went back to the brand."""
+    """A milestone, with the platform's take and the sum returned to the brand."""
 
     id: str
     """Its id."""
@@ -981,22 +981,22 @@ class BrandMilestone(TypedDict):
     """The fee, in the deal's minor units."""
 
     dueAt: str | None
-    """Until when it is wanted; null: no day was named."""
+    """The due date; null without one."""
 
     status: Literal["Pending", "Funded", "Submitted", "Released", "Disputed", "Settled"]
-    """Where it stands: `Pending`, `Funded`, `Submitted`, `Released`, `Disputed` or `Settled`."""
+    """The status: `Pending`, `Funded`, `Submitted`, `Released`, `Disputed` or `Settled`."""
 
     autoReleaseAt: str | None
     """When it is released by itself."""
 
     submissionUrls: list[str]
-    """What was handed in."""
+    """The URLs of the submitted work."""
 
     changesRequested: int
     """How often the brand sent it back, twice at most."""
 
     changeNote: str | None
-    """What the brand wanted changed last; null: nothing."""
+    """The changes that the brand last requested; null without any."""
 
     openedBy: Literal["brand", "affiliate"] | None
     """Who opened the dispute."""
@@ -1027,7 +1027,7 @@ class BrandMilestone(TypedDict):
 
 
 class BudgetStatus(TypedDict):
-    """A budget, what was spent of it and what is left, in the home currency."""
+    """A budget, its spent and its remaining part, in the home currency."""
 
     budgetCents: int | None
     """The budget in the home currency; null means no limit."""
@@ -1058,7 +1058,7 @@ class BulkAction(TypedDict):
     """An action on up to 200 affiliates."""
 
     affiliateIds: list[str]
-    """The affiliates. An empty list is refused: it never means everybody."""
+    """The affiliates. An empty list is refused; it never means all affiliates."""
 
     action: Literal["approve", "pause", "delete"]
     """What to do to all of them."""
@@ -1071,20 +1071,20 @@ class BulkInviteBody(TypedDict):
     """The program."""
 
     personalNoteHtml: NotRequired[str | None]
-    """A note to the invited person; unsafe HTML is taken out."""
+    """A note to the invited person; unsafe HTML is removed."""
 
     autoApprove: NotRequired[bool | None]
     """Whether who applies or accepts is approved at once."""
 
     recipients: NotRequired[list[RecipientBody] | None]
-    """Whom to invite: 1 to 50."""
+    """The people to invite: 1 to 50."""
 
     emails: NotRequired[list[str] | None]
-    """Whom to invite, without names; `recipients` wins."""
+    """The email addresses to invite, without names; `recipients` wins."""
 
 
 class BulkOutcome(TypedDict):
-    """How many the action took, how many it left alone, and whom it took."""
+    """How many affiliates the action changed and skipped, and the ids of the changed ones."""
 
     action: Literal["approve", "pause", "delete"]
     """What was done."""
@@ -1096,11 +1096,11 @@ class BulkOutcome(TypedDict):
     """How many were left alone."""
 
     affiliateIds: list[str]
-    """Whom the action took."""
+    """The affiliates that the action changed."""
 
 
 class CampaignCoupon(TypedDict):
-    """A family of codes with what it takes off."""
+    """A campaign coupon with its discount."""
 
     id: str
     """Its id."""
@@ -1139,8 +1139,8 @@ class CampaignCoupon(TypedDict):
     """Whether affiliates may make a code themselves."""
 
     grantedAffiliateIds: list[str]
-    """Who may mint while the mode is SpecificAffiliates. Who is taken off it loses the codes that
-    they minted.
+    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    codes that they minted.
     """
 
     maxCodesPerAffiliate: int | None
@@ -1196,8 +1196,8 @@ class CampaignCouponBody(TypedDict):
     """Whether affiliates may make a code themselves."""
 
     grantedAffiliateIds: NotRequired[list[str] | None]
-    """Who may mint while the mode is SpecificAffiliates. Who is taken off it loses the codes that
-    they minted.
+    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    codes that they minted.
     """
 
     maxCodesPerAffiliate: NotRequired[int | None]
@@ -1234,7 +1234,7 @@ class CampaignCouponBody(TypedDict):
     """The processor's products that are discounted; empty for the whole order."""
 
     commissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
-    """A rate of its own, for sales that one of its codes credits; it stands between an affiliate's
+    """A rate of its own, for sales that one of its codes credits; it ranks between an affiliate's
     own rate and a group's.
     """
 
@@ -1252,8 +1252,8 @@ class CampaignCouponChanges(TypedDict):
     """Whether affiliates may make a code themselves."""
 
     grantedAffiliateIds: NotRequired[list[str] | None]
-    """Who may mint while the mode is SpecificAffiliates. Who is taken off it loses the codes that
-    they minted.
+    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    codes that they minted.
     """
 
     maxCodesPerAffiliate: NotRequired[int | None]
@@ -1284,7 +1284,7 @@ class CampaignCouponChanges(TypedDict):
     """How often each code can be redeemed; null without a limit."""
 
     expiresAt: NotRequired[Any]
-    """Never changes; said again as it is, it does no harm."""
+    """Never changes; sending the same value again is allowed."""
 
     productRefs: NotRequired[Any]
     """The processor's products that are discounted; empty for the whole order."""
@@ -1297,7 +1297,7 @@ class CampaignCouponChanges(TypedDict):
 
 
 class CampaignCouponCreatedData(TypedDict):
-    """A campaign's coupon, made together with the processor's."""
+    """A campaign's coupon, created together with the processor's."""
 
     campaignCouponId: str
     """The campaign's coupon."""
@@ -1349,7 +1349,7 @@ class CampaignCouponCreatedEvent(TypedDict):
 
 
 class CampaignCouponDeactivatedData(TypedDict):
-    """A campaign's coupon that was archived, with all codes under it."""
+    """An archived campaign coupon, with the number of its ended codes."""
 
     campaignCouponId: str
     """The campaign's coupon."""
@@ -1383,7 +1383,7 @@ class CampaignCouponDeactivatedEvent(TypedDict):
 
 
 class CampaignCouponDeletedData(TypedDict):
-    """A campaign's coupon that is gone."""
+    """A deleted campaign coupon."""
 
     campaignCouponId: str
     """The campaign's coupon."""
@@ -1424,7 +1424,7 @@ class CampaignCouponPage(TypedDict):
 
 
 class CampaignCouponUpdatedData(TypedDict):
-    """What may be changed of a campaign's coupon; never what it discounts."""
+    """The changeable fields of a campaign's coupon; the discount is not among them."""
 
     campaignCouponId: str
     """The campaign's coupon."""
@@ -1470,14 +1470,14 @@ class CampaignCouponUpdatedEvent(TypedDict):
 
 
 class ChangesBody(TypedDict):
-    """What the brand wants changed in what was submitted."""
+    """The changes to a submission that the brand requests."""
 
     note: str
     """What is to be changed."""
 
 
 class CommissionBalance(TypedDict):
-    """Commission of one currency, in its minor units, and of how many rows."""
+    """Commission of one currency, in its minor units, and the number of rows."""
 
     currency: str
     """ISO 4217 code of the currency that the amounts beside it are in."""
@@ -1490,7 +1490,7 @@ class CommissionBalance(TypedDict):
 
 
 class CommissionBody(TypedDict):
-    """Another commission of a conversion, after refunds."""
+    """A new commission of a conversion, after refunds."""
 
     reason: Literal["refunded", "chargeback", "fraud", "mistake", "other"]
     """Why the commission changes."""
@@ -1505,7 +1505,7 @@ class CommissionBody(TypedDict):
 
 
 class ConnectionStats(TypedDict):
-    """What came in through a connection."""
+    """The counts of a connection's events."""
 
     received: int
     """Events that came in."""
@@ -1514,7 +1514,7 @@ class ConnectionStats(TypedDict):
     """Payments that became conversions."""
 
     unreferred: int
-    """Payments that nobody was named for."""
+    """Payments that name no affiliate."""
 
     refunds: int
     """Refunds that were booked."""
@@ -1557,7 +1557,7 @@ class Conversion(TypedDict):
     """What was refunded, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stands."""
+    """The status."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
     """What the conversion rewards."""
@@ -1569,7 +1569,7 @@ class Conversion(TypedDict):
     """The customer's id at the processor; null without one."""
 
     externalEventId: str
-    """Your id of the sale. The same one again is the same sale, for ever."""
+    """Your id of the sale. The same id always means the same sale."""
 
     createdAt: str
     """When it was made."""
@@ -1651,9 +1651,7 @@ class Conversion(TypedDict):
 
 
 class ConversionAdjustedData(TypedDict):
-    """A conversion whose amount or commission was changed, before and after, net of what is
-    refunded.
-    """
+    """A conversion with a changed amount or commission, before and after, net of refunds."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -1683,14 +1681,14 @@ class ConversionAdjustedData(TypedDict):
     """The commission before, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stands."""
+    """The status."""
 
     previousStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """Where it stood before."""
 
     reason: NotRequired[str]
-    """Why it changed: what the person who changed the commission chose, or `refund_restored`. Left
-    out where nobody said.
+    """Why it changed: the reason chosen by the person who changed the commission, or
+    `refund_restored`. Left out without one.
     """
 
     parentAffiliateConversionId: NotRequired[str]
@@ -1716,7 +1714,7 @@ class ConversionAdjustedEvent(TypedDict):
 
 
 class ConversionApprovedData(TypedDict):
-    """Which conversion was approved."""
+    """The approved conversion."""
 
     conversionId: str
     """The conversion."""
@@ -1765,10 +1763,10 @@ class ConversionCreatedData(TypedDict):
     """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stands."""
+    """The status."""
 
     externalEventId: NotRequired[str]
-    """Your id of the sale. The same one again is the same sale, for ever."""
+    """Your id of the sale. The same id always means the same sale."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
     """What the conversion rewards."""
@@ -1852,7 +1850,7 @@ class ConversionDetail(TypedDict):
     """What was refunded, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stands."""
+    """The status."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
     """What the conversion rewards."""
@@ -1864,7 +1862,7 @@ class ConversionDetail(TypedDict):
     """The customer's id at the processor; null without one."""
 
     externalEventId: str
-    """Your id of the sale. The same one again is the same sale, for ever."""
+    """Your id of the sale. The same id always means the same sale."""
 
     createdAt: str
     """When it was made."""
@@ -1968,7 +1966,7 @@ class ConversionEvent(TypedDict):
 
     reason: str | None
     """Why it was refunded or its commission changed; `refund_restored` where a refund was undone.
-    Null where nobody said.
+    Null without a reason.
     """
 
     note: str | None
@@ -1981,8 +1979,8 @@ class ConversionEvent(TypedDict):
 
 
 class ConversionImport(TypedDict):
-    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid
-    become payable.
+    """Up to 1,000 sales of one program; with `confirm_unpaid_payout` the unpaid ones become
+    payable.
     """
 
     programId: str
@@ -2013,13 +2011,13 @@ class ConversionImport(TypedDict):
 
 
 class ConversionImportPreview(TypedDict):
-    """What an import of these rows would come to."""
+    """The preview of an import."""
 
     rowsTotal: int
     """Rows that were sent."""
 
     wouldImport: int
-    """Rows that would be taken."""
+    """Rows that would be imported."""
 
     wouldSkip: int
     """Rows that would be skipped."""
@@ -2034,7 +2032,7 @@ class ConversionImportPreview(TypedDict):
     """What would become of each row."""
 
     wouldError: int
-    """Rows that could not be taken."""
+    """Invalid rows."""
 
     paidBalance: list[CommissionBalance]
     """Commission that was paid elsewhere, by currency."""
@@ -2044,13 +2042,13 @@ class ConversionImportPreview(TypedDict):
 
 
 class ConversionImportResult(TypedDict):
-    """What an import came to, and what became payable by it."""
+    """The result of an import, and the sums that became payable by it."""
 
     jobId: str
     """The import."""
 
     status: Literal["Completed", "Undone"]
-    """Where the import stands."""
+    """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
     """What was imported."""
@@ -2059,13 +2057,13 @@ class ConversionImportResult(TypedDict):
     """How many there are in all."""
 
     imported: int
-    """Rows that were taken."""
+    """Imported rows."""
 
     skipped: int
     """How many were left alone."""
 
     errored: int
-    """Rows that could not be taken."""
+    """Invalid rows."""
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
@@ -2127,9 +2125,7 @@ class ConversionPage(TypedDict):
 
 
 class ConversionPreview(TypedDict):
-    """Up to 1,000 sales of one program, in `conversions` or in the text of a `file`, to be looked
-    at.
-    """
+    """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`."""
 
     programId: str
     """The program."""
@@ -2166,7 +2162,7 @@ class ConversionRefundBody(TypedDict):
 
 
 class ConversionRefundedData(TypedDict):
-    """Commission taken back: this refund's amounts, and the total of all of them."""
+    """A reversal of commission: this refund's amounts, and the total of all refunds."""
 
     conversionId: str
     """The conversion."""
@@ -2221,7 +2217,7 @@ class ConversionRefundedEvent(TypedDict):
 
 
 class ConversionReviewedData(TypedDict):
-    """A conversion that was denied, held out of payment or released, with where it stood before."""
+    """A denied, invalidated or validated conversion, with its previous status."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -2245,13 +2241,13 @@ class ConversionReviewedData(TypedDict):
     """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stands."""
+    """The status."""
 
     previousStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """Where it stood before."""
 
     reason: NotRequired[str]
-    """What the reviewer said. Left out when they said nothing."""
+    """The reviewer's reason. Left out without one."""
 
     parentAffiliateConversionId: NotRequired[str]
     """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
@@ -2276,14 +2272,14 @@ class ConversionValidatedEvent(TypedDict):
 
 
 class CouponArchive(TypedDict):
-    """How far the end of an archived coupon's codes has come where they are minted."""
+    """The progress of ending an archived coupon's codes at the gateway."""
 
     pending: int
     """How many of its codes have not ended yet where they were minted."""
 
 
 class CouponCode(TypedDict):
-    """A code, with whom it credits and what the sales that it credited have earned."""
+    """A code, with its affiliate and the earnings of the sales that it credited."""
 
     id: str
     """Its id."""
@@ -2301,10 +2297,10 @@ class CouponCode(TypedDict):
     """The code that a customer types."""
 
     origin: Literal["brand", "self_minted", "external"]
-    """Who made it: the brand, the affiliate (self_minted), or somebody elsewhere (external)."""
+    """Who created it: the brand, the affiliate (self_minted), or another system (external)."""
 
     status: Literal["Minting", "Active", "Revoked"]
-    """Where it stands: Minting until the gateway has it."""
+    """The status: Minting until the gateway has it."""
 
     processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
     """The gateway where the code is minted; null of an external one."""
@@ -2370,7 +2366,7 @@ class CouponCodePage(TypedDict):
 
 
 class CurrencyTotal(TypedDict):
-    """What is open in one currency."""
+    """The open sum in one currency."""
 
     currency: str
     """ISO 4217 code of the currency that the amounts beside it are in."""
@@ -2390,11 +2386,11 @@ DailyNumbers = TypedDict(
         "days": "list[DayNumbers]",
     },
 )
-"""Every day of a range, the first one first."""
+"""Every day of a range, in order."""
 
 
 class DayNumbers(TypedDict):
-    """One day in UTC; a day on which nothing happened has zeros."""
+    """One day in UTC; a day without activity has zeros."""
 
     day: str
     """The day, in UTC."""
@@ -2403,7 +2399,7 @@ class DayNumbers(TypedDict):
     """Visits that count: no repeats within an hour, none that was blocked."""
 
     sales: int
-    """Sales that were not denied or held; a recruiter's share is none."""
+    """Sales that were not denied or held; recruiters' shares do not count."""
 
     leads: int
     """Leads that were not denied or held."""
@@ -2416,7 +2412,7 @@ class DayNumbers(TypedDict):
 
 
 class Deal(TypedDict):
-    """A deal, as its brand sees it, with what became of its money and of its charge."""
+    """A deal, as its brand sees it, with the state of its money and of its charge."""
 
     id: str
     """Its id."""
@@ -2434,9 +2430,7 @@ class Deal(TypedDict):
     """ISO 4217 code of the currency that the amounts beside it are in."""
 
     status: Literal["Draft", "Offered", "Accepted", "Funded", "Completed", "Declined", "Cancelled"]
-    """Where it stands: `Draft`, `Offered`, `Accepted`, `Funded`, `Completed`, `Declined` or
-    `Cancelled`.
-    """
+    """The status: `Draft`, `Offered`, `Accepted`, `Funded`, `Completed`, `Declined` or `Cancelled`."""
 
     escrowCents: int
     """What of the deal is held now, in its minor units."""
@@ -2475,15 +2469,15 @@ class Deal(TypedDict):
     """What went back to the brand after disputes, in the deal's minor units."""
 
     chargeState: Literal["intent", "unknown", "accepted", "paid", "rejected"] | None
-    """What the funding source said of the charge: `intent`, `unknown`, `accepted`, `paid` or
+    """The funding source's answer to the charge: `intent`, `unknown`, `accepted`, `paid` or
     `rejected`; null before one.
     """
 
     fundingChargeId: str | None
-    """What the funding source calls the charge; null while it has not said."""
+    """The funding source's reference of the charge; null before its answer."""
 
     chargeDetail: str | None
-    """Why the charge was refused, or is not known yet."""
+    """Why the charge was refused or its result is unknown."""
 
 
 class DealBody(TypedDict):
@@ -2506,7 +2500,7 @@ class DealBody(TypedDict):
 
 
 class DealFundedData(TypedDict):
-    """A milestone of a deal whose money was taken into escrow."""
+    """A milestone of a deal whose money is in escrow."""
 
     dealId: str
     """The deal."""
@@ -2533,7 +2527,7 @@ class DealFundedData(TypedDict):
     """What the processor calls the charge."""
 
     dealStatus: str
-    """Where the deal stands."""
+    """The status of the deal."""
 
 
 class DealFundedEvent(TypedDict):
@@ -2568,7 +2562,7 @@ class DealPage(TypedDict):
 
 
 class DisputeBody(TypedDict):
-    """What is wrong, and how whoever says so would end it."""
+    """The reason of a dispute, and the resolution that its opener proposes."""
 
     reason: str
     """What is wrong."""
@@ -2578,7 +2572,7 @@ class DisputeBody(TypedDict):
 
 
 class DisputeOpenedData(TypedDict):
-    """A dispute that either side opened."""
+    """A dispute opened by either side."""
 
     dealId: str
     """The deal."""
@@ -2618,14 +2612,14 @@ class DisputeOpenedEvent(TypedDict):
 
 
 class DomainProof(TypedDict):
-    """How a domain stands."""
+    """The state of a domain."""
 
     domain: str | None
     """The domain; null without one."""
 
     state: Literal["Unset", "Pending", "Taken", "Verified", "Failing"]
-    """How it stands. Failing: verified, and its proof is missing; Taken: somebody else has proved
-    it.
+    """The state of the domain. Failing: verified, but its proof is missing; Taken: another holder
+    has proved it.
     """
 
     provedBy: Literal["CNAME", "TXT", "Operator"] | None
@@ -2635,35 +2629,33 @@ class DomainProof(TypedDict):
     """The records of which one is enough; none without a domain."""
 
     checkedAt: str | None
-    """When DNS was asked last; null before."""
+    """When DNS was last checked; null before."""
 
     nextCheckAt: str | None
-    """When DNS is asked next by itself; null where it is not."""
+    """When DNS is checked next automatically; null if it is not."""
 
     missingSince: str | None
     """Since when the proof of a verified domain is missing; after three days it is lost."""
 
 
 class DomainStep(TypedDict):
-    """A record to set up, and what was found in its place."""
+    """A record to set up, and the record that exists in its place."""
 
     type: Literal["CNAME", "TXT"]
     """The type of the record."""
 
     name: str
-    """Where the record stands."""
+    """The name of the record."""
 
     value: str
-    """What the record says."""
+    """The value of the record."""
 
     found: str | None
     """What was found in its place, for people; null before the first look."""
 
 
 class EmbedToken(TypedDict):
-    """A token without its bearer value, which `POST` alone gives, and `embedUrl`, the address of
-    the page to frame.
-    """
+    """A token without its bearer value, which only `POST` returns; `embedUrl` is the page to frame."""
 
     id: str
     """Its id."""
@@ -2692,7 +2684,7 @@ class EmbedToken(TypedDict):
     """When it was made."""
 
     lastUsedAt: str | None
-    """When somebody last came with it, to the hour; null when nobody did."""
+    """When the token was last used, to the hour; null before its first use."""
 
 
 class EmbedTokenBody(TypedDict):
@@ -2733,27 +2725,27 @@ class EndpointBody(TypedDict):
     """Where events are posted: https, on a public address, unlike every other endpoint's."""
 
     events: list[Literal["*", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]]
-    """What the endpoint is told: `*` for everything, or types by their full names."""
+    """The events that are sent to the endpoint: `*` for everything, or types by their full names."""
 
     description: NotRequired[str | None]
     """A note of your own."""
 
 
 class EndpointChanges(TypedDict):
-    """Changes of an endpoint: what is sent is set, a null description takes it away."""
+    """Changes of an endpoint: sent fields are set, a null description removes it."""
 
     url: NotRequired[str]
     """Where events are posted: https, on a public address, unlike every other endpoint's."""
 
     events: NotRequired[list[Literal["*", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]]]
-    """What the endpoint is told: `*` for everything, or types by their full names."""
+    """The events that are sent to the endpoint: `*` for everything, or types by their full names."""
 
     description: NotRequired[str | None]
     """A note of your own; null for none."""
 
 
 class EndpointTest(TypedDict):
-    """Which sample to send; without a type the generic `test`."""
+    """The sample to send; without a type the generic `test`."""
 
     type: NotRequired[Literal["test", "conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"] | None]
     """Which sample to send; left out, the generic `test`."""
@@ -2790,14 +2782,14 @@ class FraudEvent(TypedDict):
     """What the rules did with the click or lead."""
 
     status: Literal["open", "resolved", "dismissed"]
-    """Whether somebody has closed it."""
+    """Whether it was closed, and how."""
 
     occurredAt: str
     """When it happened."""
 
     occurrences: int
-    """How many clicks or leads the event stands for: blocked clicks of one link, hour and reasons,
-    or leads of one burst, are counted in one.
+    """How many clicks or leads the event represents: blocked clicks of one link, hour and reasons,
+    or leads of one burst, are one event.
     """
 
     resolvedAt: str | None
@@ -2816,18 +2808,18 @@ class FraudEvent(TypedDict):
     """The conversion that was held out of payment; null where none was made."""
 
     conversionStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"] | None
-    """What the conversion is by now; null without one."""
+    """The current status of the conversion; null without one."""
 
 
 class FraudEventChange(TypedDict):
-    """What the brand decides: resolve says that it was fraud, dismiss that it was not."""
+    """The brand's decision: resolve if it was fraud, dismiss if it was not."""
 
     action: Literal["resolve", "dismiss"]
-    """`resolve` says that it was fraud, `dismiss` that it was not."""
+    """`resolve` if it was fraud, `dismiss` if it was not."""
 
 
 class FraudSummary(TypedDict):
-    """What was kept from a program."""
+    """The fraud kept from a program."""
 
     windowDays: int
     """Over how many days back."""
@@ -2855,9 +2847,7 @@ class FraudSummary(TypedDict):
 
 
 class FxRate(TypedDict):
-    """A rate that a run pays by: native major units per 1 USD, and the day on which it was
-    published.
-    """
+    """A rate of a run: native major units per 1 USD, and the day of its publication."""
 
     rate: float
     """Native major units per 1 USD."""
@@ -2883,13 +2873,13 @@ class Gateway(TypedDict):
 
 
 class GatewayCapabilities(TypedDict):
-    """What can be had from a gateway."""
+    """The features of a gateway."""
 
     coupons: bool
     """Whether codes can be made there."""
 
     refunds: Literal["webhook", "poll"]
-    """Whether refunds are told at once, or found when they are asked for."""
+    """Whether the gateway reports refunds at once, or they are found by polling."""
 
     history: bool
     """Whether a customer's later payments are credited to who brought them."""
@@ -2930,18 +2920,16 @@ class GatewayConnection(TypedDict):
     """When the gateway last sent something, to within ten seconds; null before it did."""
 
     lastCheckedAt: str | None
-    """When the gateway was last asked whether it takes the credentials."""
+    """When the gateway's acceptance of the credentials was last checked."""
 
     reconciledTo: str | None
-    """Until when everything that the gateway lists was taken in; null before it was read for the
-    first time.
-    """
+    """The time up to which everything that the gateway lists was read; null before the first time."""
 
     lastError: str | None
-    """What the gateway last said against it; null when it takes the credentials."""
+    """The gateway's last error; null if it accepts the credentials."""
 
     webPixel: WebPixel | None
-    """What counts visits in the store; null where there is none."""
+    """The web pixel that counts visits in the store; null without one."""
 
 
 class GatewayConnectionPage(TypedDict):
@@ -2958,7 +2946,7 @@ class GatewayConnectionPage(TypedDict):
 
 
 class GatewayEvent(TypedDict):
-    """One event that a gateway sent, and what became of it."""
+    """One event of a gateway, and its result."""
 
     id: str
     """Its id."""
@@ -3021,13 +3009,13 @@ class GatewayField(TypedDict):
 
 
 class HeroImage(TypedDict):
-    """A picture for landing pages, with its address and its size in pixels."""
+    """A picture for landing pages, with its URL and its size in pixels."""
 
     id: str
     """Its id."""
 
     url: str
-    """Where anybody sees the picture."""
+    """The public URL of the picture."""
 
     contentType: str
     """The type of the image; left out, it is what the content is."""
@@ -3043,7 +3031,7 @@ class HeroImage(TypedDict):
 
 
 class HeroImageBody(TypedDict):
-    """An image in standard base64; `contentType` may be left out."""
+    """An image in standard base64; `contentType` is optional."""
 
     dataBase64: str
     """The image, in standard base64."""
@@ -3053,7 +3041,7 @@ class HeroImageBody(TypedDict):
 
 
 class HistoricalRow(TypedDict):
-    """A sale of the past; one of affiliateEmail and affiliateSlug is needed."""
+    """A past sale; one of affiliateEmail and affiliateSlug is required."""
 
     affiliateEmail: NotRequired[str | None]
     """The affiliate's email address."""
@@ -3096,7 +3084,7 @@ class HistoricalRow(TypedDict):
 
 
 class HomeCurrency(TypedDict):
-    """The home currency and what it may become."""
+    """The home currency and the possible ones."""
 
     homeCurrency: str
     """ISO 4217 code of the currency that the organization counts in."""
@@ -3112,14 +3100,16 @@ class HomeCurrency(TypedDict):
 
 
 class HomeCurrencyBody(TypedDict):
-    """The code to set; which ones there are is decided elsewhere, with a code of its own."""
+    """The currency to set; whether it is supported is checked elsewhere, with an error code of its
+    own.
+    """
 
     homeCurrency: str
     """ISO 4217 code of the currency that the organization counts in."""
 
 
 class HomeCurrencyChange(TypedDict):
-    """The home currency after a change; `changed` is false when it was that already."""
+    """The home currency after a change; `changed` is false if it was the same before."""
 
     homeCurrency: str
     """ISO 4217 code of the currency that the organization counts in."""
@@ -3132,10 +3122,10 @@ class HomeCurrencyChange(TypedDict):
 
 
 class HookBody(TypedDict):
-    """A new hook: which trigger event, and where it is told."""
+    """A new hook: its trigger event and its URL."""
 
     event: Literal["conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"]
-    """What the target is told of: one of the trigger events."""
+    """The event that is sent to the target: one of the trigger events."""
 
     targetUrl: str
     """Where the event is posted."""
@@ -3148,7 +3138,7 @@ class ImportDetail(TypedDict):
     """The import."""
 
     status: Literal["Completed", "Undone"]
-    """Where the import stands."""
+    """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
     """What was imported."""
@@ -3157,13 +3147,13 @@ class ImportDetail(TypedDict):
     """How many there are in all."""
 
     imported: int
-    """Rows that were taken."""
+    """Imported rows."""
 
     skipped: int
     """How many were left alone."""
 
     errored: int
-    """Rows that could not be taken."""
+    """Invalid rows."""
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
@@ -3178,14 +3168,14 @@ class ImportDetail(TypedDict):
     """When it was made."""
 
     undoneAt: str | None
-    """When it was taken back; null while it was not."""
+    """When it was undone; null before."""
 
     warnings: list[ImportJobWarning]
     """What rows get otherwise than they say; they are imported all the same."""
 
 
 class ImportJobWarning(TypedDict):
-    """A warning of an import, with its row: its place from 0, and its line in a file."""
+    """A warning of an import, with the index of its row from 0 and its line in a file."""
 
     code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
     """What the warning is about, for machines."""
@@ -3194,7 +3184,7 @@ class ImportJobWarning(TypedDict):
     """For people; it may change."""
 
     value: str | None
-    """What the row says; null where that is in no one field."""
+    """The value in the row; null if it is not in a single field."""
 
     replacement: str | None
     """What the row gets instead; null for a warning that changes no value."""
@@ -3207,7 +3197,7 @@ class ImportJobWarning(TypedDict):
 
 
 class ImportPreviewRow(TypedDict):
-    """What would become of a row: `line` is its line in a file."""
+    """The preview of a row: `line` is its line in a file."""
 
     index: int
     """The place of the row, from 0."""
@@ -3216,10 +3206,10 @@ class ImportPreviewRow(TypedDict):
     """The line of the file where the row begins, the header being 1. Null without a file."""
 
     outcome: Literal["new", "known", "wrong", "leftOut"]
-    """`new` is taken, `known` is there already, `wrong` cannot be taken, `leftOut` is not wanted."""
+    """`new` is imported, `known` exists already, `wrong` is invalid, `leftOut` is excluded."""
 
     reason: str | None
-    """Why it is not taken, as a code. Null for one that is."""
+    """Why it is not imported, as a code. Null for a row that is."""
 
     message: str | None
     """The reason in a sentence."""
@@ -3229,13 +3219,13 @@ class ImportPreviewRow(TypedDict):
 
 
 class ImportResult(TypedDict):
-    """What an import came to, with what it did otherwise than its rows say."""
+    """The result of an import, with the values that differ from its rows."""
 
     jobId: str
     """The import."""
 
     status: Literal["Completed", "Undone"]
-    """Where the import stands."""
+    """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
     """What was imported."""
@@ -3244,13 +3234,13 @@ class ImportResult(TypedDict):
     """How many there are in all."""
 
     imported: int
-    """Rows that were taken."""
+    """Imported rows."""
 
     skipped: int
     """How many were left alone."""
 
     errored: int
-    """Rows that could not be taken."""
+    """Invalid rows."""
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
@@ -3285,7 +3275,7 @@ class ImportRow(TypedDict):
 
 
 class ImportRowWarning(TypedDict):
-    """What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets."""
+    """A changed value of a row: `value` is the one in the row, `replacement` the imported one."""
 
     code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
     """What the warning is about, for machines."""
@@ -3294,16 +3284,14 @@ class ImportRowWarning(TypedDict):
     """For people; it may change."""
 
     value: str | None
-    """What the row says; null where that is in no one field."""
+    """The value in the row; null if it is not in a single field."""
 
     replacement: str | None
     """What the row gets instead; null for a warning that changes no value."""
 
 
 class InstallCheck(TypedDict):
-    """What the page that was checked last carried; the directives are those that would let the
-    script in.
-    """
+    """The result of the last check of a page; the directives are those that would allow the script."""
 
     pageUrl: str
     """Where the page is, after its redirects and without its query."""
@@ -3328,20 +3316,20 @@ class InstallCheck(TypedDict):
 
 
 class InstallCheckBody(TypedDict):
-    """Which page to look at."""
+    """The page to check."""
 
     url: str
     """The page to look at."""
 
 
 class InstallStatus(TypedDict):
-    """How far a program's installation is: four steps, and what is known of each."""
+    """The progress of a program's installation: four steps, with details of each."""
 
     tagIsThere: bool
-    """Whether a page is known to carry the tag."""
+    """Whether a page carries the tag."""
 
     tagIsNewest: bool
-    """Whether the tag is this program's, as it is handed out now."""
+    """Whether the tag is this program's in its current form."""
 
     wasVisited: bool
     """Whether a browser has run the script, or a link has brought a click."""
@@ -3387,7 +3375,7 @@ class Invite(TypedDict):
     """The word in the link's address."""
 
     state: Literal["Pending", "Accepted", "Expired", "Revoked"]
-    """Where the invite stands."""
+    """The state of the invite."""
 
     expiresAt: str
     """When it expires."""
@@ -3411,7 +3399,7 @@ class Invite(TypedDict):
     """The affiliate's own rate; sent together with its type."""
 
     personalNoteHtml: str | None
-    """A note to the invited person; unsafe HTML is taken out."""
+    """A note to the invited person; unsafe HTML is removed."""
 
     createdAt: str
     """When it was made."""
@@ -3424,7 +3412,7 @@ class InviteBody(TypedDict):
     """The program."""
 
     personalNoteHtml: NotRequired[str | None]
-    """A note to the invited person; unsafe HTML is taken out."""
+    """A note to the invited person; unsafe HTML is removed."""
 
     autoApprove: NotRequired[bool | None]
     """Whether who applies or accepts is approved at once."""
@@ -3446,7 +3434,7 @@ class InviteBody(TypedDict):
 
 
 class InvitesAnswer(TypedDict):
-    """What came of many invites."""
+    """The result of a bulk invite."""
 
     created: int
     """How many were invited."""
@@ -3458,11 +3446,11 @@ class InvitesAnswer(TypedDict):
     """The invites that were sent."""
 
     slugConflicts: list[SlugConflict]
-    """Who could not be promised the slug that they asked for, and is invited without it."""
+    """Recipients whose requested slug is unavailable; they are invited without it."""
 
 
 class IssuedEmbedToken(TypedDict):
-    """A token with its bearer value, for the fragment of the address that the brand's page frames."""
+    """A token with its bearer value, for the fragment of the URL that the brand's page frames."""
 
     id: str
     """Its id."""
@@ -3491,23 +3479,23 @@ class IssuedEmbedToken(TypedDict):
     """When it was made."""
 
     lastUsedAt: str | None
-    """When somebody last came with it, to the hour; null when nobody did."""
+    """When the token was last used, to the hour; null before its first use."""
 
     token: str
     """The bearer value, for the fragment of `embedUrl` alone: never a query, never a log."""
 
 
 class LandingPage(TypedDict):
-    """The landing page of a program as its brand set it up."""
+    """The landing page of a program."""
 
     headline: str | None
-    """What stands at the head of the page; null: the program's name."""
+    """The headline of the page; null: the program's name."""
 
     intro: str | None
-    """What stands below the headline, as text; null: the program's description."""
+    """The text below the headline; null: the program's description."""
 
     sections: list[LandingSection]
-    """The parts of the page, in their order, at most 20."""
+    """The sections of the page in order, at most 20."""
 
     heroImageId: str | None
     """The picture at the head of the page, uploaded before; null: none."""
@@ -3522,16 +3510,16 @@ class LandingPage(TypedDict):
 
 
 class LandingPageBody(TypedDict):
-    """The whole page: what is not sent, or sent as null, is not there."""
+    """The whole page: missing fields and nulls are empty."""
 
     headline: NotRequired[str | None]
-    """What stands at the head of the page; null: the program's name."""
+    """The headline of the page; null: the program's name."""
 
     intro: NotRequired[str | None]
-    """What stands below the headline, as text; null: the program's description."""
+    """The text below the headline; null: the program's description."""
 
     sections: NotRequired[list[LandingSection] | None]
-    """The parts of the page, in their order, at most 20."""
+    """The sections of the page in order, at most 20."""
 
     heroImageId: NotRequired[str | None]
     """The picture at the head of the page, uploaded before; null: none."""
@@ -3546,17 +3534,17 @@ class LandingPageBody(TypedDict):
 
 
 class LandingSection(TypedDict):
-    """A part of the page: a heading, and a text in which an empty line begins a new paragraph."""
+    """A section of the page: a heading, and a text in which an empty line starts a new paragraph."""
 
     title: str
     """The heading of the part."""
 
     text: str
-    """The text below it; markup in it is shown as it was typed, an empty line begins a paragraph."""
+    """The text below it; markup in it is displayed as typed, an empty line starts a paragraph."""
 
 
 class LeadAnswer(TypedDict):
-    """`leadId` of a fresh lead, or `deduped` when the lead is known."""
+    """`leadId` of a new lead, or `deduped` if the lead is known."""
 
     ok: bool
     """Always true: a refusal has another status."""
@@ -3565,7 +3553,7 @@ class LeadAnswer(TypedDict):
     """The lead."""
 
     deduped: NotRequired[bool]
-    """There, and true, when this was known already and nothing new was recorded."""
+    """Present, and true, if this was already known and nothing new was recorded."""
 
 
 class LeadBody(TypedDict):
@@ -3593,7 +3581,7 @@ class LeadBody(TypedDict):
 
 
 class LeaderboardEntry(TypedDict):
-    """A place on a leaderboard; who is equal has the same rank."""
+    """An entry of a leaderboard; equal entries have the same rank."""
 
     rank: int
     """The place; who is equal has the same."""
@@ -3614,18 +3602,18 @@ class LeaderboardEntry(TypedDict):
     """The home currency, where the value is money; else null."""
 
     unconvertibleByCurrency: dict[str, int] | None
-    """What had no rate on its day and is not in the value, in native minor units; null when there
-    is none.
+    """The part without an exchange rate on its day, which is not in the value, in native minor
+    units; null without any.
     """
 
 
 class ManualConversionAnswer(TypedDict):
-    """The conversion, with the note that came with it."""
+    """The conversion and its note."""
 
     conversion: Conversion
 
     note: str | None
-    """A note that is shown with it."""
+    """A note that is displayed with it."""
 
 
 class ManualConversionBody(TypedDict):
@@ -3656,7 +3644,7 @@ class ManualConversionBody(TypedDict):
     """When it happened."""
 
     note: NotRequired[str | None]
-    """A note that is shown with it."""
+    """A note that is displayed with it."""
 
 
 Metrics = TypedDict(
@@ -3670,11 +3658,11 @@ Metrics = TypedDict(
         "rows": "list[MetricsRow]",
     },
 )
-"""Rows of a range, and what all of it comes to."""
+"""The rows of a range, and their totals."""
 
 
 class MetricsNumbers(TypedDict):
-    """What was counted and what it came to."""
+    """The counts and sums of a row."""
 
     clicks: int
     """Visits; repeated and blocked ones are not counted."""
@@ -3689,10 +3677,10 @@ class MetricsNumbers(TypedDict):
     """Sales that gave something back."""
 
     revenueCents: int
-    """What was sold and not denied, in home-currency minor units, refunds not taken off."""
+    """Sales that were not denied, in home-currency minor units, before refunds."""
 
     refundedCents: int
-    """What of the revenue was given back since, in home-currency minor units."""
+    """The part of the revenue that was refunded since, in home-currency minor units."""
 
     commissionCents: int
     """What affiliates still earn, net of what was reversed, shares of recruiters with it, in
@@ -3716,8 +3704,8 @@ class MetricsNumbers(TypedDict):
 
 
 class MetricsRow(TypedDict):
-    """A row: of a day, week or month by its first day, of a program or an affiliate by id and name,
-    of a country.
+    """A row: a day, week or month by its first day, a program or an affiliate by id and name, or a
+    country.
     """
 
     clicks: int
@@ -3733,10 +3721,10 @@ class MetricsRow(TypedDict):
     """Sales that gave something back."""
 
     revenueCents: int
-    """What was sold and not denied, in home-currency minor units, refunds not taken off."""
+    """Sales that were not denied, in home-currency minor units, before refunds."""
 
     refundedCents: int
-    """What of the revenue was given back since, in home-currency minor units."""
+    """The part of the revenue that was refunded since, in home-currency minor units."""
 
     commissionCents: int
     """What affiliates still earn, net of what was reversed, shares of recruiters with it, in
@@ -3760,7 +3748,7 @@ class MetricsRow(TypedDict):
 
     key: str | None
     """The first day of the day, week or month; the id of the program or affiliate; the country as
-    two letters, null where it is not known.
+    two letters, null if unknown.
     """
 
     name: str | None
@@ -3768,7 +3756,7 @@ class MetricsRow(TypedDict):
 
 
 class MilestoneBody(TypedDict):
-    """One part of a deal: what it is called, what is paid for it, and until when it is wanted."""
+    """One part of a deal: its title, its amount and its due date."""
 
     title: str
     """What the milestone is called."""
@@ -3777,11 +3765,11 @@ class MilestoneBody(TypedDict):
     """The fee, in the deal's minor units."""
 
     dueAt: NotRequired[str | None]
-    """Until when it is wanted; null: no day was named."""
+    """The due date; null without one."""
 
 
 class MilestoneReleasedData(TypedDict):
-    """A milestone whose money was paid out."""
+    """A milestone that was paid."""
 
     dealId: str
     """The deal."""
@@ -3802,7 +3790,7 @@ class MilestoneReleasedData(TypedDict):
     """The payout."""
 
     dealStatus: str
-    """Where the deal stands."""
+    """The status of the deal."""
 
 
 class MilestoneReleasedEvent(TypedDict):
@@ -3824,7 +3812,7 @@ class MilestoneReleasedEvent(TypedDict):
 
 
 class MilestoneSubmittedData(TypedDict):
-    """A milestone that the creator handed in."""
+    """A milestone that the creator submitted."""
 
     dealId: str
     """The deal."""
@@ -3836,7 +3824,7 @@ class MilestoneSubmittedData(TypedDict):
     """The number of the milestone in its deal, from 1."""
 
     submissionUrls: list[str]
-    """What was handed in."""
+    """The URLs of the submitted work."""
 
     autoReleaseAt: str
     """When it is released by itself."""
@@ -3861,22 +3849,20 @@ class MilestoneSubmittedEvent(TypedDict):
 
 
 class NetworkReview(TypedDict):
-    """What the operator said of listing a program in the network; `reason` may be null, of a
-    rejection it is not.
-    """
+    """The operator's review of a listing in the network; only a rejection always has a `reason`."""
 
     status: Literal["Pending", "Approved", "Rejected"]
-    """Where it stands: `Pending`, `Approved` or `Rejected`."""
+    """The status: `Pending`, `Approved` or `Rejected`."""
 
     reason: str | None
-    """What the operator says of it; null where they said nothing."""
+    """The operator's reason; null without one."""
 
     decidedAt: str | None
     """When it was decided; null while it waits."""
 
 
 class NewInvite(TypedDict):
-    """An invite with the link that opens it, which is never shown again."""
+    """An invite with its accept link, which is shown only once."""
 
     invite: Invite
 
@@ -3885,7 +3871,7 @@ class NewInvite(TypedDict):
 
 
 class NewWebhookEndpoint(TypedDict):
-    """An endpoint at the moment when its secret is shown."""
+    """An endpoint with its secret, which is shown only once."""
 
     id: str
     """Its id."""
@@ -3894,7 +3880,7 @@ class NewWebhookEndpoint(TypedDict):
     """Where events are posted."""
 
     events: list[Literal["*", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]]
-    """What the endpoint is told: `*` for everything, or types by their full names."""
+    """The events that are sent to the endpoint: `*` for everything, or types by their full names."""
 
     description: str | None
     """A note of your own; null without one."""
@@ -3970,7 +3956,7 @@ class OrganizationProfile(TypedDict):
     """The plan."""
 
     subscriptionStatus: Literal["Trialing", "Active", "PastDue", "Canceled"]
-    """Where the subscription stands."""
+    """The status of the subscription."""
 
     trialEndsAt: str | None
     """When the trial ends; null without one."""
@@ -4069,7 +4055,7 @@ class PartnerGroupBody(TypedDict):
 
 
 class PartnerGroupChanges(TypedDict):
-    """Changes of a group: what is sent is set."""
+    """Changes of a group: sent fields are set."""
 
     name: NotRequired[str]
     """Its name."""
@@ -4088,7 +4074,7 @@ class PastImport(TypedDict):
     """The import."""
 
     status: Literal["Completed", "Undone"]
-    """Where the import stands."""
+    """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
     """What was imported."""
@@ -4097,13 +4083,13 @@ class PastImport(TypedDict):
     """How many there are in all."""
 
     imported: int
-    """Rows that were taken."""
+    """Imported rows."""
 
     skipped: int
     """How many were left alone."""
 
     errored: int
-    """Rows that could not be taken."""
+    """Invalid rows."""
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
@@ -4118,7 +4104,7 @@ class PastImport(TypedDict):
     """When it was made."""
 
     undoneAt: str | None
-    """When it was taken back; null while it was not."""
+    """When it was undone; null before."""
 
 
 class PastImportPage(TypedDict):
@@ -4165,7 +4151,7 @@ class Payout(TypedDict):
     """By which rail affiliates are paid."""
 
     status: Literal["Pending", "Processing", "Paid", "Failed"]
-    """Where it stands."""
+    """The status."""
 
     attempt: int
     """Which time it is sent; a retry is the next one."""
@@ -4207,7 +4193,7 @@ class Payout(TypedDict):
     """When it was listed to be paid by hand; null while it was not."""
 
     submittedAt: str | None
-    """When its rail was first asked for this attempt; null while it was not."""
+    """When its rail was first called for this attempt; null before."""
 
     paidAt: str | None
     """When it was paid; null while it was not."""
@@ -4216,13 +4202,13 @@ class Payout(TypedDict):
     """When it failed; null while it did not."""
 
     voidedAt: str | None
-    """When it was given up; null when it was not."""
+    """When it was voided; null if it was not."""
 
     needsManualReview: bool
     """Whether the operator has to look at it before it is sent."""
 
     reviewStatus: Literal["Pending", "Approved", "Rejected"] | None
-    """Where the operator's review stands; null without one."""
+    """The state of the operator's review; null without one."""
 
     holdUntil: str | None
     """Until when it is held; null when it is not."""
@@ -4261,7 +4247,7 @@ class PayoutCandidate(TypedDict):
     """The conversions that it is for."""
 
     method: NotRequired[Literal["ProcessorConnect", "Wallet", "GlobalPayouts"] | None]
-    """How they are paid, null while nobody said; only with `listMethods`."""
+    """The payout method, null without one; only with `listMethods`."""
 
     payoutReady: bool
     """Whether a run would pay it."""
@@ -4271,7 +4257,7 @@ class PayoutCandidate(TypedDict):
 
 
 class PayoutCreatedData(TypedDict):
-    """A payout that a run made: once per recipient and run, and again when one is retried."""
+    """A payout of a run: once per recipient and run, and again when one is retried."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -4289,7 +4275,7 @@ class PayoutCreatedData(TypedDict):
     """By which rail affiliates are paid."""
 
     status: Literal["Pending"]
-    """Where it stands."""
+    """The status."""
 
     lineItemConversionIds: list[str]
     """The conversions that the payout is for."""
@@ -4320,7 +4306,7 @@ class PayoutCreatedEvent(TypedDict):
 
 
 class PayoutFailedData(TypedDict):
-    """A payout that failed, and why."""
+    """A failed payout with its reason."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -4387,7 +4373,7 @@ class PayoutFunding(TypedDict):
     """Whether the organization has to be verified first."""
 
     identityRequired: bool
-    """Whether somebody has to show who they are first."""
+    """Whether an identity check is required first."""
 
     canManageFunding: bool
     """Whether the caller may change how payouts are funded: always false, as no operation does."""
@@ -4399,7 +4385,7 @@ class PayoutFunding(TypedDict):
 
 
 class PayoutHold(TypedDict):
-    """What becomes due on a day in UTC, in minor units of one currency."""
+    """The sum that becomes due on a day in UTC, in minor units of one currency."""
 
     day: str
     """The day, in UTC, on which the hold ends."""
@@ -4415,8 +4401,8 @@ class PayoutHold(TypedDict):
 
 
 class PayoutLine(TypedDict):
-    """What a payout pays for one conversion; less than 0 where it holds back what was reversed
-    after payment.
+    """The amount of a payout for one conversion; negative where it holds back a reversal after
+    payment.
     """
 
     id: str
@@ -4482,9 +4468,7 @@ class PayoutPage(TypedDict):
 
 
 class PayoutPaidData(TypedDict):
-    """A payout that arrived, with what its rail calls the payment; of the references only that
-    rail's are there.
-    """
+    """A paid payout, with its rail's references of the payment; those of other rails are missing."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -4539,7 +4523,7 @@ class PayoutPaidEvent(TypedDict):
 
 
 class PayoutPreview(TypedDict):
-    """What a run would pay now."""
+    """The payouts of a run now."""
 
     totalEligibleCents: int
     """What a run confirms: the sum of `nativeTotalsForRun` over all currencies."""
@@ -4594,7 +4578,7 @@ class PayoutPreview(TypedDict):
 
 
 class PayoutPreviewBody(TypedDict):
-    """What a preview looks at; nothing given: everything."""
+    """The filters of a preview; by default everything."""
 
     programId: NotRequired[str | None]
     """The program."""
@@ -4603,7 +4587,7 @@ class PayoutPreviewBody(TypedDict):
     """Only what happened from then on."""
 
     affiliateIds: NotRequired[list[str]]
-    """The affiliates. An empty list is refused: it never means everybody."""
+    """The affiliates. An empty list is refused; it never means all affiliates."""
 
     conversionIds: NotRequired[list[str]]
     """Only these conversions."""
@@ -4612,7 +4596,7 @@ class PayoutPreviewBody(TypedDict):
     """What payouts are made in; it takes USD alone."""
 
     method: NotRequired[str | None]
-    """`Auto` pays everybody on the rail they have; `ProcessorConnect` only who has an account
+    """`Auto` pays every affiliate on their own rail; `ProcessorConnect` only those with an account
     there.
     """
 
@@ -4623,11 +4607,11 @@ class PayoutPreviewBody(TypedDict):
     """`false` leaves `eligibleConversionIds` empty, which is faster where they are many."""
 
     listMethods: NotRequired[bool]
-    """`true` says of each candidate by which method they are paid."""
+    """`true` adds the payout method of each candidate."""
 
 
 class PayoutRunProgress(TypedDict):
-    """A run with where its payouts stand now."""
+    """A run with the current states of its payouts."""
 
     runId: str
     """The run of payouts."""
@@ -4678,7 +4662,7 @@ class PayoutRunProgress(TypedDict):
     """Whether the operator has to look at it before it is sent."""
 
     reviewStatus: Literal["Pending", "Approved", "Rejected"] | None
-    """Where the operator's review stands; null without one."""
+    """The state of the operator's review; null without one."""
 
     holdUntil: str | None
     """Until when it is held; null when it is not."""
@@ -4698,9 +4682,7 @@ class PayoutRunProgressPage(TypedDict):
 
 
 class PerformanceTier(TypedDict):
-    """One tier as it is shown, with the currency that its revenue, and a fee per click or lead, was
-    set in.
-    """
+    """One tier, with the currency in which its revenue, and a fee per click or lead, was set."""
 
     minRevenueCents: int
     """From so much lifetime revenue on, in minor units of the currency that was home when it was
@@ -4733,14 +4715,14 @@ class PerformanceTierBody(TypedDict):
 
 
 class PerformanceTiers(TypedDict):
-    """All tiers of a program, each from more revenue on than the one before it."""
+    """All tiers of a program, in ascending order of revenue."""
 
     tiers: list[PerformanceTierBody]
     """All tiers, from the lowest on."""
 
 
 class PickableAffiliate(TypedDict):
-    """An approved affiliate for the allow-list; the last two are of the coupon that was asked for."""
+    """An approved affiliate for the allow-list; the last two fields are of the requested coupon."""
 
     id: str
     """Its id."""
@@ -4784,7 +4766,7 @@ class PlanLimits(TypedDict):
 
 
 class PlanShare(TypedDict):
-    """What is used of a limit; `max` null means no limit."""
+    """The usage of a limit; `max` null means no limit."""
 
     current: int
     """What is used."""
@@ -4819,7 +4801,7 @@ class PlatformConnection(TypedDict):
     """The platform."""
 
     status: Literal["Active", "Broken"]
-    """Active; or Broken where the platform refuses the credentials: it is not asked."""
+    """Active; or Broken if the platform refuses the credentials and is not queried."""
 
     creditSales: bool
     """Whether sales that nothing else credits are looked up there."""
@@ -4831,12 +4813,10 @@ class PlatformConnection(TypedDict):
     """When it was connected."""
 
     lastCheckedAt: str | None
-    """When the platform was last asked whether it takes the credentials."""
+    """When the platform's acceptance of the credentials was last checked."""
 
     lastError: str | None
-    """What the platform last said against them, or what is wrong with what they lead to; null where
-    all is well.
-    """
+    """The platform's last error, or the fault of its data; null without one."""
 
 
 class PlatformConnectionPage(TypedDict):
@@ -4914,7 +4894,7 @@ class Program(TypedDict):
     """For how many days a visit counts."""
 
     recurringMonths: int | None
-    """For how many months a subscription earns; null for ever."""
+    """For how many months a subscription earns; null: without limit."""
 
     recurringDelayInvoices: int
     """How many invoices of a subscription earn nothing before it begins to."""
@@ -4935,12 +4915,10 @@ class Program(TypedDict):
     """Who may find the program."""
 
     networkReview: NetworkReview | None
-    """What the operator said of listing it in the creator network; null while nobody asked."""
+    """The operator's review of its listing in the creator network; null without a request."""
 
     category: Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None
-    """What the program is about: where affiliates look for it in the network. Null: the brand has
-    not said.
-    """
+    """The subject of the program, by which affiliates search the network. Null: not set."""
 
     isPubliclyDiscoverable: bool
     """Whether the storefront shows it."""
@@ -4989,12 +4967,12 @@ class Program(TypedDict):
     """Whether it is the storefront's main campaign."""
 
     applicationForm: ApplicationForm | None
-    """What those who apply are asked beside their email; null where it is nothing more. To
-    strangers the first step alone.
+    """The questions to applicants besides their email; null without any. In public responses only
+    the first step.
     """
 
     landingPageConfig: LandingPage | None
-    """What the landing page says; null: what the program itself says. A change replaces all of it."""
+    """The contents of the landing page; null: those of the program. A change replaces all of it."""
 
     createdAt: str
     """When it was made."""
@@ -5079,17 +5057,15 @@ class ProgramBody(TypedDict):
     """Whether it is the storefront's main campaign."""
 
     category: NotRequired[Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None]
-    """What the program is about: where affiliates look for it in the network. Null: the brand has
-    not said.
-    """
+    """The subject of the program, by which affiliates search the network. Null: not set."""
 
     applicationForm: NotRequired[ApplicationFormBody | None]
-    """What those who apply are asked beside their email; null where it is nothing more. To
-    strangers the first step alone.
+    """The questions to applicants besides their email; null without any. In public responses only
+    the first step.
     """
 
     landingPageConfig: NotRequired[LandingPageBody | None]
-    """What the landing page says; null: what the program itself says. A change replaces all of it."""
+    """The contents of the landing page; null: those of the program. A change replaces all of it."""
 
     name: str
     """Its name."""
@@ -5104,7 +5080,7 @@ class ProgramBody(TypedDict):
     """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
 
     recurringMonths: NotRequired[int | None]
-    """For how many months a subscription earns; null for ever."""
+    """For how many months a subscription earns; null: without limit."""
 
 
 class ProgramChanges(TypedDict):
@@ -5175,17 +5151,15 @@ class ProgramChanges(TypedDict):
     """Whether it is the storefront's main campaign."""
 
     category: NotRequired[Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None]
-    """What the program is about: where affiliates look for it in the network. Null: the brand has
-    not said.
-    """
+    """The subject of the program, by which affiliates search the network. Null: not set."""
 
     applicationForm: NotRequired[ApplicationFormBody | None]
-    """What those who apply are asked beside their email; null where it is nothing more. To
-    strangers the first step alone.
+    """The questions to applicants besides their email; null without any. In public responses only
+    the first step.
     """
 
     landingPageConfig: NotRequired[LandingPageBody | None]
-    """What the landing page says; null: what the program itself says. A change replaces all of it."""
+    """The contents of the landing page; null: those of the program. A change replaces all of it."""
 
     name: NotRequired[str]
     """Its name."""
@@ -5200,7 +5174,7 @@ class ProgramChanges(TypedDict):
     """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
 
     recurringMonths: NotRequired[int | None]
-    """For how many months a subscription earns; null or -1 for ever."""
+    """For how many months a subscription earns; null or -1: without limit."""
 
     isActive: NotRequired[bool]
     """Whether the program takes visits and sales."""
@@ -5262,17 +5236,17 @@ class ProgramStats(TypedDict):
     """Commission that waits for its days of grace, in the home currency."""
 
     pendingUnconvertibleByCurrency: dict[str, int] | None
-    """Pending commission that could not be valued, by its own currency; null when there is none."""
+    """Pending commission without an exchange rate, by its own currency; null without any."""
 
     availableUnconvertibleByCurrency: dict[str, int] | None
-    """Commission that is due and could not be valued, by its own currency; null when there is none."""
+    """Commission that is due but has no exchange rate, by its own currency; null without any."""
 
     settlingUnconvertibleByCurrency: dict[str, int] | None
-    """Settling commission that could not be valued, by its own currency; null when there is none."""
+    """Settling commission without an exchange rate, by its own currency; null without any."""
 
 
 class ProgramWarning(TypedDict):
-    """A term that was set and has no effect now."""
+    """A term that is set but has no effect now."""
 
     code: Literal["paid_leads_off"]
     """What the warning is about, for machines."""
@@ -5323,7 +5297,7 @@ class RecentEvent(TypedDict):
     """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
 
     status: NotRequired[Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]]
-    """Where it stands."""
+    """The status."""
 
     conversionType: NotRequired[Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]]
     """What the conversion rewards."""
@@ -5336,7 +5310,7 @@ class RecentEvent(TypedDict):
 
 
 class RecipientBody(TypedDict):
-    """One of many."""
+    """One recipient of a bulk invite."""
 
     email: str
     """Email address. Kept in lower case."""
@@ -5349,14 +5323,14 @@ class RecipientBody(TypedDict):
 
 
 class RedeliveryAnswer(TypedDict):
-    """The delivery that is tried again."""
+    """The retried delivery."""
 
     deliveryId: str
     """The delivery, as `X-Service-Delivery-Id` names it."""
 
 
 class RedeliveryPortion(TypedDict):
-    """How many deliveries were queued, and when the last of them is due; a cursor while there are
+    """The number of queued deliveries, and when the last of them is due; a cursor while there are
     more.
     """
 
@@ -5374,8 +5348,8 @@ class RedeliveryPortion(TypedDict):
 
 
 class RedeliveryWindow(TypedDict):
-    """Which deliveries are sent again: those made from `since` until before `until` (None: now)
-    that stand at `status`.
+    """The deliveries to send again: those from `since` until before `until` (None: now) with this
+    `status`.
     """
 
     since: str
@@ -5392,7 +5366,7 @@ class RedeliveryWindow(TypedDict):
 
 
 class RefundAnswer(TypedDict):
-    """What a refund did."""
+    """The effect of a refund."""
 
     ok: bool
     """Always true: a refusal has another status."""
@@ -5414,31 +5388,31 @@ class RefundBody(TypedDict):
     """A signed refund."""
 
     externalEventId: str
-    """Your id of the sale. The same one again is the same sale, for ever."""
+    """Your id of the sale. The same id always means the same sale."""
 
     affiliateSlug: NotRequired[Any]
-    """Refused: it is what tells a sale from a refund."""
+    """Refused: it distinguishes a sale from a refund."""
 
     refundAmountCents: NotRequired[int | None]
     """How much to refund, in minor units of the sale's currency; left out, all that remains."""
 
 
 class Rejection(TypedDict):
-    """Why an application is turned down, for the brand's own memory."""
+    """The reason for rejecting an application, for the brand's own records."""
 
     reason: NotRequired[str | None]
     """Why, for the brand's own memory."""
 
 
 class ReviewBody(TypedDict):
-    """Why a conversion is validated, invalidated, approved or denied; it may say nothing."""
+    """The optional reason why a conversion is validated, invalidated, approved or denied."""
 
     reason: NotRequired[str | None]
     """Why, for the brand's own memory."""
 
 
 class SaleAnswer(TypedDict):
-    """`conversionId` of a fresh sale, or `deduped` when the sale is known."""
+    """`conversionId` of a new sale, or `deduped` if the sale is known."""
 
     ok: bool
     """Always true: a refusal has another status."""
@@ -5447,14 +5421,14 @@ class SaleAnswer(TypedDict):
     """The conversion."""
 
     deduped: NotRequired[bool]
-    """There, and true, when this was known already and nothing new was recorded."""
+    """Present, and true, if this was already known and nothing new was recorded."""
 
 
 class SaleBody(TypedDict):
     """A signed sale."""
 
     externalEventId: str
-    """Your id of the sale. The same one again is the same sale, for ever."""
+    """Your id of the sale. The same id always means the same sale."""
 
     affiliateSlug: str
     """The slug of the link that brought the customer. Case does not matter."""
@@ -5463,9 +5437,7 @@ class SaleBody(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: NotRequired[str | None]
-    """ISO 4217 code; USD when it is left out. What is not supported is refused, never taken for
-    USD.
-    """
+    """ISO 4217 code; USD by default. An unsupported currency is refused and never counted as USD."""
 
     customerId: NotRequired[str | None]
     """Your id of the customer: later sales of theirs are credited to the same affiliate."""
@@ -5501,11 +5473,11 @@ class SampleEvent(TypedDict):
     """The organization that it happened in."""
 
     data: dict[str, Any]
-    """What the event tells; which fields there are is its type's."""
+    """The data of the event; its fields depend on the type."""
 
 
 class SentEvent(TypedDict):
-    """The event of a delivery; `body` is the text that every attempt sends, byte for byte."""
+    """The event of a delivery; `body` is the exact text that every attempt sends."""
 
     id: str
     """Its id."""
@@ -5521,20 +5493,20 @@ class SentEvent(TypedDict):
 
 
 class SlugConflict(TypedDict):
-    """A recipient whose slug could not be promised; they are invited without it."""
+    """A recipient whose slug is unavailable; they are invited without it."""
 
     email: str
     """Email address. Kept in lower case."""
 
     requestedSlug: str
-    """The slug that was wanted."""
+    """The requested slug."""
 
     reason: str
-    """Why they could not be promised the slug."""
+    """Why the slug is unavailable."""
 
 
 class Snippet(TypedDict):
-    """The HTML to put on a page, and what it was made of."""
+    """The HTML to put on a page, and its parts."""
 
     snippet: str
     """The HTML to put on every page."""
@@ -5577,7 +5549,7 @@ class SubAffiliate(TypedDict):
     """The person's name."""
 
     status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
-    """Where it stands."""
+    """The status."""
 
     totalCommissionCents: int
     """What they earned, net, in `currency`."""
@@ -5593,7 +5565,7 @@ class SubAffiliate(TypedDict):
 
 
 class SubAffiliateConfig(TypedDict):
-    """Whether recruiting pays, and how many percent of a recruit's commission."""
+    """Whether recruiting pays, and the percentage of a recruit's commission."""
 
     enabled: bool
     """Whether recruiting pays."""
@@ -5603,9 +5575,7 @@ class SubAffiliateConfig(TypedDict):
 
 
 class TaxForm(TypedDict):
-    """A form with a link that opens it; only `heldByStripe` when the payout provider holds the
-    form.
-    """
+    """A form with a link that opens it; only `heldByStripe` if the payout provider holds the form."""
 
     id: NotRequired[str]
     """Its id."""
@@ -5617,7 +5587,7 @@ class TaxForm(TypedDict):
     """Which form it is."""
 
     submittedAt: NotRequired[str]
-    """When the form was handed in."""
+    """When the form was submitted."""
 
     signedUrl: NotRequired[str]
     """Opens the form for five minutes."""
@@ -5630,14 +5600,14 @@ class TaxForm(TypedDict):
 
 
 class TrackingDomainBody(TypedDict):
-    """The domain that the script for the brand's pages comes from; null for the service's own."""
+    """The domain that serves the script for the brand's pages; null for the service's own."""
 
     trackingDomain: str | None
     """The domain that your pages load the script from; null for the service's own."""
 
 
 class TrackingStatus(TypedDict):
-    """Whether tracking was seen to work, and what it brought in the last 30 days."""
+    """Whether tracking was detected, and its numbers of the last 30 days."""
 
     verified: bool
     """Whether a click or a conversion was seen."""
@@ -5665,7 +5635,7 @@ class TrackingStatus(TypedDict):
 
 
 class Unconvertible(TypedDict):
-    """Native minor units of one currency that no rate of the day could value."""
+    """Native minor units of one currency without a rate for the day."""
 
     commissionCents: int
     """Commission that could not be valued, in minor units of that currency."""
@@ -5675,7 +5645,7 @@ class Unconvertible(TypedDict):
 
 
 class UncreditedConversion(TypedDict):
-    """A sale whose affiliate could not earn when it was made."""
+    """A sale whose affiliate could not earn at that time."""
 
     id: str
     """Its id."""
@@ -5699,38 +5669,38 @@ class UncreditedConversion(TypedDict):
     """ISO 4217 code of the currency that the amounts beside it are in."""
 
     reason: str
-    """Why nobody is credited."""
+    """Why no affiliate is credited."""
 
     affiliateStatusAtDrop: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
     """What the affiliate's status was when the sale came."""
 
     status: Literal["open", "dismissed"]
-    """Whether somebody has looked at it."""
+    """Whether it waits for a decision."""
 
     occurredAt: str
     """When it happened."""
 
     attribution: list[AttributionStep]
-    """What each step of the attribution order said."""
+    """The result of each step of the attribution order."""
 
 
 class UncreditedSummary(TypedDict):
-    """What waits for somebody to look at it."""
+    """The sums that wait for a decision."""
 
     openCount: int
-    """How many sales nobody has looked at."""
+    """How many sales wait for a decision."""
 
     byCurrency: list[CurrencyTotal]
     """What is open, by currency."""
 
 
 class UnderstoodFile(TypedDict):
-    """How a file was read: what stands between cells, and whether amounts are in major or in minor
+    """The detected format of a file: its separator, and whether amounts are in major or in minor
     units.
     """
 
     separator: Literal[",", ";", "\t"]
-    """What stands between cells."""
+    """The separator of cells."""
 
     amounts: Literal["amount", "amountCents"] | None
     """The column that holds amounts: `amount` in major units, `amountCents` in minor ones. Null in
@@ -5748,7 +5718,7 @@ class UnderstoodFile(TypedDict):
 
 
 class UnverifiedRules(TypedDict):
-    """What holds until an organization is verified."""
+    """The limits of an unverified organization."""
 
     holdingDays: int
     """Days that a payout is held."""
@@ -5767,24 +5737,22 @@ class UnverifiedRules(TypedDict):
 
 
 class WebPixel(TypedDict):
-    """What counts visits in a store: the key that its clicks are known by, and what the store says
-    against it.
+    """The web pixel that counts visits in a store: the key of its clicks, and the store's error, if
+    any.
     """
 
     status: Literal["waiting", "active", "failed"]
-    """`waiting` until the store was asked, `active` once it is there, `failed` with what is in the
-    way.
-    """
+    """`waiting` until the store was called, `active` once it exists, `failed` with an error."""
 
     publicKey: str
-    """The key that its clicks are known by. Not secret."""
+    """The key that identifies its clicks. Not secret."""
 
     error: str | None
-    """What the store said against it when it was last asked; null where it said nothing."""
+    """The store's last error; null without one."""
 
 
 class WebhookAttempt(TypedDict):
-    """An attempt and what came back."""
+    """An attempt and its response."""
 
     number: int
     """Which attempt it was, from 1."""
@@ -5839,12 +5807,12 @@ class WebhookDelivery(TypedDict):
     """When it was made."""
 
     settledAt: str | None
-    """When it was delivered or given up; null while attempts are made."""
+    """When it was delivered or failed; null while attempts are made."""
 
 
 class WebhookDeliveryDetail(TypedDict):
-    """A delivery with what was sent, the headers that all its attempts have alike, and its
-    attempts, latest first.
+    """A delivery with its event, the common headers of its attempts, and its attempts, latest
+    first.
     """
 
     id: str
@@ -5857,7 +5825,7 @@ class WebhookDeliveryDetail(TypedDict):
     """The type of the event."""
 
     status: Literal["Pending", "Delivered", "Failed"]
-    """Where it stands."""
+    """The status."""
 
     attemptCount: int
     """How many attempts were made."""
@@ -5878,7 +5846,7 @@ class WebhookDeliveryDetail(TypedDict):
     """When it was made."""
 
     settledAt: str | None
-    """When it was delivered or given up; null while attempts are made."""
+    """When it was delivered or failed; null while attempts are made."""
 
     url: str
     """Where the endpoint is now."""
@@ -5915,7 +5883,7 @@ class WebhookEndpoint(TypedDict):
     """Where events are posted."""
 
     events: list[Literal["*", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]]
-    """What the endpoint is told: `*` for everything, or types by their full names."""
+    """The events that are sent to the endpoint: `*` for everything, or types by their full names."""
 
     description: str | None
     """A note of your own; null without one."""
@@ -5949,7 +5917,7 @@ class WebhookEndpointPage(TypedDict):
 
 
 class WebhookTestAnswer(TypedDict):
-    """Where the test will be found in the history."""
+    """The delivery of the test in the history."""
 
     deliveryId: str
     """The delivery, as `X-Service-Delivery-Id` names it."""
@@ -5961,7 +5929,7 @@ class WebhookTestAnswer(TypedDict):
     """The type of the event."""
 
     status: Literal["Pending", "Delivered", "Failed"]
-    """Where it stands."""
+    """The status."""
 
 
 #: What a webhook carries: `type` tells which.

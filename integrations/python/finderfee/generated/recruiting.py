@@ -7,7 +7,7 @@ from . import records
 
 
 class Recruiting:
-    """Affiliates who bring affiliates, and what they earn by them."""
+    """Affiliates who recruit affiliates, and their earnings from that."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -47,7 +47,7 @@ class Recruiting:
         )
 
     def list_sub_affiliates(self, affiliate_id: str) -> list[records.SubAffiliate]:
-        """List whom an affiliate recruited, newest first.
+        """List an affiliate's recruits, newest first, without those who were never accepted.
 
         Scope read. Refused with not_found.
 

@@ -7,7 +7,7 @@ from . import records
 
 
 class Sales:
-    """Signed by the brand's own servers; the same sale twice is recorded once."""
+    """Signed requests of the brand's own servers; a repeated sale is recorded once."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -18,7 +18,7 @@ class Sales:
         *,
         idempotency_key: str | None = None,
     ) -> records.RefundAnswer:
-        """Refund a sale by its external id, in part or whole.
+        """Refund a sale by its external id, in part or in full.
 
         Scope read_write. Plan Starter or higher. Refused with already_fully_refunded,
         amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body,
@@ -59,7 +59,7 @@ class Sales:
         *,
         idempotency_key: str | None = None,
     ) -> records.RefundAnswer:
-        """Refund a sale by its external id, in part or whole.
+        """Refund a sale by its external id, in part or in full.
 
         Scope read_write. Plan Starter or higher. Refused with already_fully_refunded,
         amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body,

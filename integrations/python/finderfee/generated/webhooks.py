@@ -10,7 +10,7 @@ from . import records
 
 
 class Webhooks:
-    """Where the brand is told what happens, and how that went."""
+    """URLs that receive the brand's events, and the deliveries to them."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from api.clicks import page_seen
+from api.clicks import tag_sightings
 from models import db
 from tests.support.rows.program_rows import click, conversion
 from tests.support.rows.visiting import visit
@@ -14,7 +14,7 @@ def _lights(answer):
 
 
 def _runs_on_a_page(app, program):
-    page_seen.forget()
+    tag_sightings.clear_cache()
     headers = {"Origin": "https://www.shop.test"}
     assert visit(app, "/api/v1/r/c.gif", query_string={"programId": program, "script": "1"}, headers=headers)
 

@@ -108,7 +108,7 @@ def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
 
     from api.access import callers
 
-    account = callers.account(Partner(campaign.app, email).token)
+    account = callers.find_account(Partner(campaign.app, email).token)
 
     assert account is not None
     assert account.slug == slug
@@ -121,12 +121,12 @@ def test_an_account_that_has_a_slug_keeps_it(campaign):
     email, first, second = someone(), a_slug("first"), a_slug("second")
     accept(campaign, token_of(invite(campaign, email=email, slug=first)))
     token = Partner(campaign.app, email).token
-    callers.account(token)
+    callers.find_account(token)
     campaign.program()
     accept(campaign, token_of(invite(campaign, email=email, slug=second)))
-    callers.forget_cached()
+    callers.clear_cache()
 
-    account = callers.account(token)
+    account = callers.find_account(token)
 
     assert account is not None
     assert account.slug == first

@@ -7,7 +7,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.conversions import conversions, reviews
 from pipelines.payouts import decisions

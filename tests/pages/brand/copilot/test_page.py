@@ -111,7 +111,7 @@ def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, li
     bound = every["create_program"]
     fresh = dataclasses.replace(bound.operation, guard=dataclasses.replace(bound.operation.guard, fresh_s=3600))
     changed = {**every, "create_program": dataclasses.replace(bound, operation=fresh)}
-    monkeypatch.setattr(toolbox, "every", lambda: changed)
+    monkeypatch.setattr(toolbox, "list_tools", lambda: changed)
     visitor = people()
     address = _asked(visitor)
     proposed(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
