@@ -88,7 +88,7 @@ def filled(app):
 
 @pytest.fixture
 def enter(app):
-    """What returns a browser in which a person of a kind of a brand is signed in."""
+    """A factory of browsers in which a person of some kind of a brand is signed in."""
 
     def go(kind, brand):
         more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]

@@ -21,10 +21,10 @@ def test_a_page_says_nothing_where_its_view_said_nothing():
 def test_values_of_a_page_are_escaped():
     answer = documents.render_notice("<b>", "\"'&", status=410)
 
-    shown = answer.get_data(as_text=True)
+    html = answer.get_data(as_text=True)
     assert answer.status_code == 410
-    assert "<title>&lt;b&gt;</title>" in shown
-    assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in shown
+    assert "<title>&lt;b&gt;</title>" in html
+    assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in html
 
 
 def test_a_page_is_kept_by_nobody_and_stands_alone():

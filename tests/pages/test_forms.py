@@ -1,4 +1,4 @@
-"""What is in a form after it was refused."""
+"""The values and errors of a refused form."""
 
 from flask import Flask
 

@@ -1,4 +1,4 @@
-"""Files of the pages: kept for ever under an address of their own content."""
+"""Files of the pages: cached forever under an address of their own content."""
 
 import pytest
 

@@ -24,7 +24,7 @@ def test_a_moment_names_its_zone_and_is_readable_by_programs():
 
 @pytest.fixture
 def berlin(app):
-    """A page that is made for somebody in Berlin."""
+    """A page in the zone Europe/Berlin."""
     with app.test_request_context():
         g.page_zone = time_zones.find_zone("Europe/Berlin")
         yield

@@ -43,9 +43,9 @@ def _deliver(brand, connection, *sent):
 
 def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
     visitor = people()
-    shown = visitor.open(_HERE).text
-    assert "No gateway is connected" in shown
-    assert "No platform is connected" in shown
+    html = visitor.open(_HERE).text
+    assert "No gateway is connected" in html
+    assert "No platform is connected" in html
 
     offers = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
     assert len(offers) >= 10
@@ -91,10 +91,10 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
     _deliver(brand, shop, *stage.pay(Purchase(slug="ben")).sent, stage.malformed(), *nobodys.sent)
     visitor = people()
-    shown = visitor.open(shop["page"]).text
-    tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', shown))
+    html = visitor.open(shop["page"]).text
+    tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
     assert (tiles["Came in"], tiles["Credited"], tiles["Nobody referred"], tiles["Failed"]) == ("5", "1", "1", "1")
-    assert "/dashboard/conversions/" in shown
+    assert "/dashboard/conversions/" in html
 
     failed = visitor.open(f"{shop['page']}?status=Failed").text
     (replay,) = re.findall(r'action="([^"]+/replay)"', failed)
@@ -142,8 +142,8 @@ def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
     assert visitor.send(f"{shop['page']}/disconnect", {"_key": "k"}).status_code == 303
 
     assert "Disconnected" in visitor.open(_HERE).text
-    shown = visitor.open(shop["page"]).text
-    assert f'method="post" action="{shop["page"]}' not in shown
+    html = visitor.open(shop["page"]).text
+    assert f'method="post" action="{shop["page"]}' not in html
     assert visitor.send(f"{shop['page']}/check", {"_key": "l"}).status_code == 404
 
 
@@ -175,8 +175,8 @@ def test_member_without_permission_reads_connections_and_changes_nothing(brand, 
         made = platform_connected(brand.person("Owner"), platform)
         visitor = people(role)
         for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
-            shown = visitor.open(path).text
-            assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+            html = visitor.open(path).text
+            assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
         assert shop["webhookUrl"] not in visitor.open(shop["page"]).text
         for path in (f"{shop['page']}/check", f"{shop['page']}/disconnect", f"{_HERE}/platforms/{made['id']}"):
             assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path

@@ -69,21 +69,21 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
     ],
 )
 def test_the_filter_stands_in_the_address(campaign, made, people, query, names):
-    shown = people().open(f"{_HERE}?{query}").text
+    html = people().open(f"{_HERE}?{query}").text
 
-    assert _rows(shown) == [str(made[name]) for name in names]
-    assert ("With this filter there is no conversion" in shown) == (not names)
+    assert _rows(html) == [str(made[name]) for name in names]
+    assert ("With this filter there is no conversion" in html) == (not names)
 
 
 def test_the_filter_stands_in_the_form(campaign, made, people):
-    shown = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
+    html = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
 
-    assert '<form class="filters" method="get"' in shown
-    assert '<option value="Pending" selected>' in shown
-    assert f'<option value="{campaign.programs[-1]}" selected>Spring' in shown
-    assert 'value="&#34;a"' in shown
+    assert '<form class="filters" method="get"' in html
+    assert '<option value="Pending" selected>' in html
+    assert f'<option value="{campaign.programs[-1]}" selected>Spring' in html
+    assert 'value="&#34;a"' in html
     for label in ("Status", "Program"):
-        assert re.search(rf"<label for=\"\w+\">{label}</label>", shown)
+        assert re.search(rf"<label for=\"\w+\">{label}</label>", html)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_the_list_is_a_file_too(campaign, made, people):
 
 
 def test_empty_list_shows_the_next_step(brand, people):
-    shown = people().open(_HERE).text
+    html = people().open(_HERE).text
 
-    assert "No conversions yet" in shown
-    assert '<table aria-label="Conversions" role="table">' not in shown
+    assert "No conversions yet" in html
+    assert '<table aria-label="Conversions" role="table">' not in html
 
 
 def test_no_other_brands_conversion_is_there(campaign, made, people, rival):

@@ -204,11 +204,11 @@ def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
     assert "No imports yet" in owner.open("/dashboard/imports").text
     made = import_people(campaign, person_row("ann")).json
 
-    shown = owner.open("/dashboard/imports").text
+    html = owner.open("/dashboard/imports").text
 
-    assert 'aria-label="Imports"' in shown
-    assert f'href="/dashboard/imports/{made["jobId"]}"' in shown
-    assert '<span class="chip ok">Done</span>' in shown
+    assert 'aria-label="Imports"' in html
+    assert f'href="/dashboard/imports/{made["jobId"]}"' in html
+    assert '<span class="chip ok">Done</span>' in html
     assert made["jobId"] in owner.open("/dashboard/imports?kind=Affiliates&status=").text
     none = owner.open("/dashboard/imports?kind=Conversions").text
     assert "Nothing with this filter" in none

@@ -103,11 +103,11 @@ def test_uncredited_sale_is_credited_by_hand(campaign, people):
     ((dropped,),) = campaign.rows("select id from uncredited_conversion")
     campaign.rows("update affiliate set status = 'Approved' where full_name = 'Ben' returning 1")
     visitor = people()
-    shown = visitor.open(f"{_HERE}?uncredited={dropped}").text
-    typed = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', shown))
+    html = visitor.open(f"{_HERE}?uncredited={dropped}").text
+    typed = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', html))
 
     assert (typed["amount"], typed["currency"], typed["affiliate"]) == ("49.00", "EUR", "ben@example.com")
-    assert f'name="uncredited" value="{dropped}"' in shown
+    assert f'name="uncredited" value="{dropped}"' in html
     sent = _form(campaign, **typed, uncredited=str(dropped))
     assert visitor.send(_HERE, sent).status_code == 303
     assert campaign.rows("select status from uncredited_conversion") == [("dismissed",)]
@@ -120,9 +120,9 @@ def test_a_row_of_somebody_else_fills_nothing_in(campaign, people, rival):
     rival.sale(affiliateSlug="evangeline", amountCents=777)
     ((dropped,),) = rival.rows("select id from uncredited_conversion")
 
-    shown = people().open(f"{_HERE}?uncredited={dropped}").text
-    assert "evangeline" not in shown
-    assert "uncredited" not in shown
+    html = people().open(f"{_HERE}?uncredited={dropped}").text
+    assert "evangeline" not in html
+    assert "uncredited" not in html
 
 
 def test_a_viewer_is_not_shown_it(campaign, people):
@@ -134,6 +134,6 @@ def test_a_viewer_is_not_shown_it(campaign, people):
 
 
 def test_without_a_program_it_says_what_to_do(brand, people):
-    shown = people().open(_HERE).text
+    html = people().open(_HERE).text
 
-    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in shown
+    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html

@@ -1,4 +1,4 @@
-"""What waits for somebody to look at it, at the dashboard."""
+"""The review queue at the dashboard."""
 
 import re
 from datetime import timedelta
@@ -64,10 +64,10 @@ def _rows(brand, table):
 
 
 def test_all_that_waits_is_one_queue(campaign, cases, people):
-    shown = people().open(_HERE).text
-    held, blocked, sale = _items(shown)
+    html = people().open(_HERE).text
+    held, blocked, sale = _items(html)
 
-    assert _kinds(shown) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
+    assert _kinds(html) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
     assert _buttons(held) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
     assert _buttons(blocked) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
     assert _buttons(sale) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
@@ -166,10 +166,10 @@ def test_another_brands_case_is_not_there(campaign, rival, people):
 
 def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert len(_items(shown)) == 3
-    assert f'<form method="post" action="{_HERE}"' not in shown
+    assert len(_items(html)) == 3
+    assert f'<form method="post" action="{_HERE}"' not in html
     form = {"_key": "k", "case": "event", "action": "resolve", "id": str(cases["blocked"])}
     assert visitor.send(_HERE, form).status_code == 403
     assert _rows(campaign, "fraud_event") == [("open",), ("open",)]

@@ -19,8 +19,8 @@ def _letters(shown):
 
 def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
     letter = buried(brand)
-    shown = operator.open("/console/dead").text
-    (details,) = re.findall(r"<details.*?</details>", shown, re.DOTALL)
+    html = operator.open("/console/dead").text
+    (details,) = re.findall(r"<details.*?</details>", html, re.DOTALL)
 
     assert re.search(rf"<summary><b[^>]*>{letter}</b> sale.settle", details)
     assert "LookupError: no &lt;such&gt; sale" in details
@@ -29,14 +29,14 @@ def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
     assert f'<label for="dead-{letter}-why">Or discard, because</label>' in details
     assert "Replay" in details
     assert "Discard for ever" in details
-    assert 'data-hold aria-pressed="false"' in shown
+    assert 'data-hold aria-pressed="false"' in html
 
 
 def test_the_whole_error_has_a_page(operator, brand):
-    shown = operator.open(f"/console/dead/{buried(brand)}").text
+    html = operator.open(f"/console/dead/{buried(brand)}").text
 
-    assert "Traceback (most recent call last)" in shown
-    assert "no &lt;such&gt; sale" in shown
+    assert "Traceback (most recent call last)" in html
+    assert "no &lt;such&gt; sale" in html
     assert operator.open("/console/dead/99999999999").status_code == 404
 
 

@@ -95,12 +95,12 @@ def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, 
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (_NORA[2],))
     led = _settle(visitor, disputed, amount="150", why="both late", confirmed="15000")
     back = visitor.open(links(*_NORA)).headers["Location"]
-    shown = visitor.open(back).text
+    html = visitor.open(back).text
 
     assert led.headers["Location"].startswith("/sign-in?next=")
     assert back == f"/console/disputes/{disputed}/milestones/2/settle"
-    assert 'value="150"' in shown
-    assert 'value="both late"' in shown
+    assert 'value="150"' in html
+    assert 'value="both late"' in html
     assert dealing.statuses(disputed) == ["Funded", "Disputed"]
 
 

@@ -84,8 +84,8 @@ def test_the_schedule_says_what_is_late(operator, app):
             "insert into tick (name, scheduled_for) values ('upkeep.forget', now() - interval '2 days')"
             " on conflict do nothing"
         )
-    shown = operator.open("/console/schedule").text
-    row = re.search(r'<tr role="row"><th scope="row" role="rowheader">upkeep.forget</th>.*?</tr>', shown)[0]
+    html = operator.open("/console/schedule").text
+    row = re.search(r'<tr role="row"><th scope="row" role="rowheader">upkeep.forget</th>.*?</tr>', html)[0]
 
     assert "<code>*/10 * * * *</code>" in row
     assert ">Late</span>" in row
@@ -98,9 +98,9 @@ def test_the_frame_says_who_one_is(visitor, links):
 
 
 def test_the_parts_are_all_on_one_page(operator):
-    shown = operator.open("/console/style").text
+    html = operator.open("/console/style").text
 
-    assert [state for state in template_filters.COLOURS if f">{state}</span>" not in shown] == []
+    assert [state for state in template_filters.COLOURS if f">{state}</span>" not in html] == []
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_the_parts_are_all_on_one_page(operator):
     ],
 )
 def test_each_screen_has_its_heading_and_its_place_in_the_bar(operator, path, heading):
-    shown = operator.open(path).text
+    html = operator.open(path).text
 
-    assert f"<h1>{heading}</h1>" in shown
-    assert f'<a href="{path}" aria-current="page">' in shown
-    assert ("data-live" in shown) <= ("data-hold" in shown)
+    assert f"<h1>{heading}</h1>" in html
+    assert f'<a href="{path}" aria-current="page">' in html
+    assert ("data-live" in html) <= ("data-hold" in html)

@@ -20,38 +20,38 @@ def _paused():
 
 
 def test_every_queue_has_a_row_whose_header_it_is(operator):
-    shown = operator.open("/console").text
+    html = operator.open("/console").text
 
-    assert '<table aria-label="Queues" role="table">' in shown
+    assert '<table aria-label="Queues" role="table">' in html
     for queue in jobs.QUEUES:
-        row = _row(shown, queue)
+        row = _row(html, queue)
         assert f'<th scope="row" role="rowheader">{queue}</th>' in row
         assert f'Pause<span class="unseen"> {queue}</span>' in row
-    assert 'data-hold aria-pressed="false"' in shown
+    assert 'data-hold aria-pressed="false"' in html
 
 
 def test_a_row_says_who_works_and_what_is_dead(operator, brand):
     buried(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4, done={"sales": 1_234})
-    shown = operator.open("/console").text
+    html = operator.open("/console").text
 
-    assert ">1,234<" in _row(shown, "sales")
-    assert '<a href="/console/dead?queue=sales">1' in _row(shown, "sales")
-    assert "No workers" in _row(shown, "mail")
+    assert ">1,234<" in _row(html, "sales")
+    assert '<a href="/console/dead?queue=sales">1' in _row(html, "sales")
+    assert "No workers" in _row(html, "mail")
 
 
 def test_a_pause_asks_why_on_a_page_of_its_own(operator):
     asked = operator.open("/console/queues/sales/pause")
     answer = operator.send("/console/queues/sales/pause", {"why": "the processor is away", "_key": "a"})
-    shown = operator.open("/console").text
+    html = operator.open("/console").text
 
     assert '<label for="why">Why</label>' in asked.text
     assert "Pause sales" in asked.text
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console")
     assert _paused() == [("sales", "the processor is away")]
-    assert "the processor is away" in _row(shown, "sales")
-    assert 'Resume<span class="unseen"> sales</span>' in _row(shown, "sales")
+    assert "the processor is away" in _row(html, "sales")
+    assert 'Resume<span class="unseen"> sales</span>' in _row(html, "sales")
     assert audited("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
 
     assert operator.send("/console/queues/sales/resume", {"_key": "b"}).status_code == 303

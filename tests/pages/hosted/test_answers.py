@@ -15,7 +15,7 @@ from tests.support.outside.visitor import Visitor
 
 @pytest.fixture
 def ada():
-    """An address that nobody else has."""
+    """A unique email address."""
     return f"ada-{uuid4().hex}@example.com"
 
 
@@ -54,12 +54,12 @@ def test_the_page_asks_and_looking_changes_nothing(brand, link, anybody):
 
 def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybody):
     first = anybody.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
-    shown = anybody.open(link).text
+    html = anybody.open(link).text
     second = anybody.send(link, {"answers.reach": "7", "answers.plan": ""})
 
     assert (first.status_code, second.status_code, "Thank you" in first.text) == (200, 200, True)
-    assert 'value="12.5"' in shown
-    assert "One\ntwo &lt;script&gt;</textarea>" in shown
+    assert 'value="12.5"' in html
+    assert "One\ntwo &lt;script&gt;</textarea>" in html
     assert _kept(brand) == [({"team": "Tea", "reach": 7}, True)]
     told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
     assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]

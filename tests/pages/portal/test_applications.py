@@ -55,9 +55,9 @@ def test_the_second_step_is_finished_changed_and_then_only_read(rita):
     assert rita.send(address, **{"answers.reach": "7"}).status_code == 303
     brand.rows("update affiliate set status = 'Approved' where source = 'Public' returning id")
 
-    shown = rita.see(address)
-    assert '<span class="said">7</span>' in shown
-    assert 'name="answers.' not in shown
+    html = rita.see(address)
+    assert '<span class="said">7</span>' in html
+    assert 'name="answers.' not in html
     assert rita.send(address, **{"answers.reach": "8"}).status_code == 409
     assert _data(brand) == [({"team": "Tea", "reach": 7},)]
     done = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]

@@ -56,11 +56,11 @@ def _without_keys(text):
 
 
 def test_the_form_has_the_field_and_the_button(visitor):
-    shown = visitor.open("/sign-in?next=/portal/payouts").text
+    html = visitor.open("/sign-in?next=/portal/payouts").text
 
-    assert '<label for="email">Email</label>' in shown
-    assert '<button class="button primary">Send me a link</button>' in shown
-    assert '<input type="hidden" name="next" value="/portal/payouts">' in shown
+    assert '<label for="email">Email</label>' in html
+    assert '<button class="button primary">Send me a link</button>' in html
+    assert '<input type="hidden" name="next" value="/portal/payouts">' in html
 
 
 def test_an_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):

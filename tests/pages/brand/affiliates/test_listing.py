@@ -24,24 +24,24 @@ def campaign(brand):
 
 
 def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
-    shown = people("Viewer").open(_HERE).text
+    html = people("Viewer").open(_HERE).text
 
-    assert '<table aria-label="Affiliates" role="table">' in shown
-    assert _names(shown) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
-    assert "video, north" in shown
-    assert '<span class="chip run">Paused</span>' in shown
-    assert '<span class="chip test">Test</span>' in shown
-    assert "invited" in shown
+    assert '<table aria-label="Affiliates" role="table">' in html
+    assert _names(html) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
+    assert "video, north" in html
+    assert '<span class="chip run">Paused</span>' in html
+    assert '<span class="chip test">Test</span>' in html
+    assert "invited" in html
 
 
 def test_the_filter_stands_in_the_address_and_in_the_form(campaign, people):
     visitor = people()
-    shown = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
+    html = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
 
-    assert _names(shown) == ["Ben"]
-    assert 'value="BEN"' in shown
-    assert '<option value="Paused" selected>' in shown
-    assert '<option value="name" selected>' in shown
+    assert _names(html) == ["Ben"]
+    assert 'value="BEN"' in html
+    assert '<option value="Paused" selected>' in html
+    assert '<option value="name" selected>' in html
     assert _names(visitor.open(f"{_HERE}?sort=name").text) == ["cleo@example.com", "Ann &lt;Ek&gt;", "Ben"]
     assert _names(visitor.open(f"{_HERE}?sort=oldest").text) == ["Ann &lt;Ek&gt;", "Ben", "cleo@example.com"]
 
@@ -52,10 +52,10 @@ def test_open_balance_is_listed_with_its_affiliate(app, flask, visitor):
     payroll.sell("ben", 617_250)
     payroll.sell("ben", 5_000, "JPY")
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert "1,234.50 USD" in shown
-    assert "1,000 JPY" in shown
+    assert "1,234.50 USD" in html
+    assert "1,000 JPY" in html
 
 
 def test_older_keeps_the_filter(brand, people):

@@ -49,12 +49,12 @@ def alert(answer):
 
 
 def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "32.50 USD" in shown
-    assert "to 1 affiliate, for 2 conversions" in shown
-    assert "No payout account" in shown
-    assert f'href="{CONFIRM}">Continue</a>' in shown
+    assert "32.50 USD" in html
+    assert "to 1 affiliate, for 2 conversions" in html
+    assert "No payout account" in html
+    assert f'href="{CONFIRM}">Continue</a>' in html
 
 
 def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
@@ -62,11 +62,11 @@ def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
     due.affiliate("vin")
     due.sell("vin", 300, "VND")
 
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "32.50 USD" in shown
-    assert "to 1 affiliate, for 2 conversions" in shown
-    assert "Less than one cent in all" in shown
+    assert "32.50 USD" in html
+    assert "to 1 affiliate, for 2 conversions" in html
+    assert "Less than one cent in all" in html
     assert confirm(owner, "32.50").status_code == 303
     assert due.payouts() == [("Pending", 3_250)]
 
@@ -278,11 +278,11 @@ def test_only_an_owner_confirms(due, sign_in, role, sees_total):
 def test_held_amount_is_shown_with_its_release_day(due, owner):
     due.brand.set(payoutGraceDays="30")
 
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "On hold, until" in shown
+    assert "On hold, until" in html
     assert re.search(
-        r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', shown
+        r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', html
     )
 
 

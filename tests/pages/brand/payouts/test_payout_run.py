@@ -74,9 +74,9 @@ def test_it_says_how_many_are_paid_and_what_each_state_is(payroll, owner, ran):
 
 
 def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll, owner, ran):
-    shown = owner.open(ran).text
-    (address,) = re.findall(r'hx-get="([^"]*)"', shown)
-    assert 'hx-trigger="every 2s"' in shown
+    html = owner.open(ran).text
+    (address,) = re.findall(r'hx-get="([^"]*)"', html)
+    assert 'hx-trigger="every 2s"' in html
     assert owner.open(unescape(address)).status_code == 204
 
     payroll.pay()

@@ -69,11 +69,11 @@ def test_checked_page_turns_on_two_lights(people, here, site):
 
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{here}?options=chosen#checks"
-    shown = visitor.open(here).text
-    on, said = _lights(shown)
+    html = visitor.open(here).text
+    on, said = _lights(html)
     assert on == [True, True, False, False]
     assert said[0].startswith(f"The tag is on {url}")
-    assert f'id="url" name="url" type="text" value="{url}"' in shown
+    assert f'id="url" name="url" type="text" value="{url}"' in html
 
 
 def test_a_page_without_the_tag_is_told(people, here, site):

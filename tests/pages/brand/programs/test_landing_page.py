@@ -36,11 +36,11 @@ def test_typed_texts_are_stored_and_shown_again(brand, people, here):
         "accentColor": "#b3541e",
         "showTerms": True,
     }
-    shown = visitor.open(f"{here}?done=saved").text
-    assert "Saved" in shown
-    assert 'value="Our tea"' in shown
-    assert "One\nTwo</textarea>" in shown
-    assert shown.count('name="title-') == 4
+    html = visitor.open(f"{here}?done=saved").text
+    assert "Saved" in html
+    assert 'value="Our tea"' in html
+    assert "One\nTwo</textarea>" in html
+    assert html.count('name="title-') == 4
     visitor.send(here, _form())
     assert _said(brand) is None
 

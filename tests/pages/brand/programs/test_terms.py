@@ -113,9 +113,9 @@ def test_an_owner_archives_a_program_after_being_asked(brand, people, here):
 
     assert "Archive Knives for ever" in asked
     assert (answer.status_code, answer.headers["Location"]) == (303, here)
-    shown = visitor.open(here).text
-    assert '<span class="chip off">Archived</span>' in shown
-    assert f"{here}/change" not in shown
+    html = visitor.open(here).text
+    assert '<span class="chip off">Archived</span>' in html
+    assert f"{here}/change" not in html
     assert visitor.open(f"{here}/archive").text.count("<form") == visitor.open(here).text.count("<form")
 
 

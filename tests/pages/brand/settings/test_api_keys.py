@@ -23,11 +23,11 @@ def test_a_key_is_made_and_shown_once(admin, brand):
     key, secret = _secrets(answer.text)
 
     assert (answer.status_code, key[:8], secret[:6]) == (200, "ff_test_", "ffsec_")
-    shown = admin.open(_HERE).text
-    assert _secrets(shown) == []
-    assert "Shop &lt;1&gt;" in shown
-    assert f"ff_test_…{key[-4:]}" in shown
-    assert "reads and writes" in shown
+    html = admin.open(_HERE).text
+    assert _secrets(html) == []
+    assert "Shop &lt;1&gt;" in html
+    assert f"ff_test_…{key[-4:]}" in html
+    assert "reads and writes" in html
     assert brand.rows("select count(*) from api_key where name = 'Shop <1>'") == [(1,)]
 
 
@@ -68,9 +68,9 @@ def test_an_old_login_leads_to_sign_in_and_back_to_what_was_typed(admin, links, 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=%2Fdashboard%2Fapi-keys")
 
     assert admin.open(links("owner", "--role", "Admin")).headers["Location"] == _HERE
-    shown = admin.open(_HERE).text
-    assert 'value="Late"' in shown
-    assert '<option value="read_write" selected>' in shown
+    html = admin.open(_HERE).text
+    assert 'value="Late"' in html
+    assert '<option value="read_write" selected>' in html
     assert brand.rows("select count(*) from api_key where name = 'Late'") == [(0,)]
 
 
