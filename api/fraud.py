@@ -100,7 +100,7 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 @blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
 @operation(_WRITE, object_of(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
-    """Ban an affiliate: they earn nothing from now on. 200 with the affiliate, also if they are banned already."""
+    """Ban an affiliate: they earn nothing from now on. 200 with the affiliate, also if already banned."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)

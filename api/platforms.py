@@ -119,7 +119,7 @@ def _store(proved: CheckedPlatform, slug_field: str | None) -> tuple[int, Mappin
 def change_platform_connection(connection_id: str) -> Response:
     """Switch crediting on or off, set another custom field, or replace credentials if the platform accepts them.
 
-    Switching off cancels the pending look-ups at the platform.
+    Switching off cancels the pending pending look-ups at the platform.
     """
     changes = dict(body.load())
     replay = idempotency.find_replay()

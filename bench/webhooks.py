@@ -97,7 +97,7 @@ def _body(seller: brand.Brand) -> str:
         external_event_id="order-1",
         type="OneTime",
     )
-    return emit.frozen(
+    return emit.serialize(
         event_uuid=ids.new_id(),
         organization_id=seller.id,
         type="conversion.created",

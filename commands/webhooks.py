@@ -42,7 +42,7 @@ def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json
         person=lambda: output.table(
             ("id", "organization", "url", "state", "failing since", "told", "delivered", "failed", "pending"),
             [
-                (one.id, one.organization, manage.shown_url(one.url), one.state, _minute(one.failing_since),
+                (one.id, one.organization, manage.strip_query(one.url), one.state, _minute(one.failing_since),
                  _minute(one.told_at), one.delivered, one.failed, one.pending) for one in found
             ],
             empty="There is no such endpoint." if organization or only_failing else "There is no endpoint yet.",
@@ -157,7 +157,7 @@ def _find(endpoint_id: UUID) -> EndpointRow:
 
 
 def _announced(endpoint: EndpointRow, window: DeliveryWindow, wanted: int) -> str:
-    url = manage.shown_url(endpoint.url)
+    url = manage.strip_query(endpoint.url)
     return (
         f"{wanted} {window.status} deliveries of {endpoint.organization} to {url}, made from"
         f" {window.since:%Y-%m-%d %H:%M:%S} to {window.until:%Y-%m-%d %H:%M:%S} UTC"

@@ -45,7 +45,7 @@ class InviteRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SlugConflict:
+class RefusedSlug:
     """A requested slug that a recipient does not get.
 
     `reason` is slug_invalid, slug_reserved, slug_already_taken or duplicate_within_batch.
@@ -58,7 +58,7 @@ class SlugConflict:
 
 def assign_slugs(
     requests: Sequence[InviteRequest], *, of_others: Collection[tuple[str, str]]
-) -> tuple[dict[str, str | None], list[SlugConflict]]:
+) -> tuple[dict[str, str | None], list[RefusedSlug]]:
     """Return the slug of every email (None: a random one when they accept), and the conflicts in order.
 
     `of_others` contains (slug, email) where the slug belongs to someone other than that recipient. Of several in the
@@ -70,7 +70,7 @@ def assign_slugs(
         reason = _find_conflict(request, granted={slug for slug in granted.values() if slug}, of_others=of_others)
         granted[request.email] = None if reason else request.slug or None
         if reason:
-            conflicts.append(SlugConflict(email=request.email, requested_slug=request.slug or "", reason=reason))
+            conflicts.append(RefusedSlug(email=request.email, requested_slug=request.slug or "", reason=reason))
     return granted, conflicts
 
 

@@ -10,7 +10,7 @@ from domain import jobs
 from models.programs import numbers
 from models.programs.owed_totals import daily
 from pipelines import work
-from pipelines.programs.home_rate import factors
+from pipelines.programs.home_rate import read_factors
 
 #: Sorts before every organization id.
 FIRST = UUID(int=0)
@@ -39,6 +39,8 @@ def compute(organization_id: UUID) -> None:
     home = daily.find_home_currency(organization_id)
     if home.first_at is None:
         return
-    rates = factors(home=home.currency, currencies=numbers.list_currencies(organization_id), first=home.first_at.date())
+    rates = read_factors(
+        home=home.currency, currencies=numbers.list_currencies(organization_id), first=home.first_at.date()
+    )
     if daily.recompute(organization_id, factors=rates, limit=_DAYS_PER_JOB) == _DAYS_PER_JOB:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)

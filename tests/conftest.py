@@ -231,8 +231,8 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.clear_cache()
     cors.clear_cache()
-    health.findings.forget()
-    public_links.forget()
+    health.readiness.forget()
+    public_links.clear_cache()
     receive.clear_cache()
     with db.any_org_work():
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):

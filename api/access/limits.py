@@ -20,7 +20,9 @@ from redis import RedisError
 from adapters.thread_redis import Script, ThreadRedis
 
 _log = structlog.get_logger(__name__)
-_failed_open = Counter("finderfee_rate_limit_failed_open_total", "Requests let through because the counters were away.")
+_failed_open = Counter(
+    "finderfee_rate_limit_failed_open_total", "Requests allowed because the counters' server was down."
+)
 
 # The pause after a failure, so that an outage costs a time-out now and then and not one per request.
 _PAUSE_S = 5.0

@@ -49,7 +49,7 @@ _AUDITED = EndpointRecord()
 def create_automation_hook() -> Response:
     """Subscribe a URL to a trigger event. 201 with its signing secret; 200 without it if the hook exists already."""
     requested = body.load()
-    refusal = manage.refusal_of(requested["target_url"], field="targetUrl")
+    refusal = manage.find_refusal(requested["target_url"], field="targetUrl")
     return idempotency.run_once(lambda: _subscribe(requested, refusal))
 
 

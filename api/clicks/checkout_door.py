@@ -62,7 +62,7 @@ def open_link(program: str, slug: str) -> Link | None:
     """
     if visits.is_over_limit():
         # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
-        link = public_links.last_known(SlugAddress(slug, program))
+        link = public_links.find_last_cached(SlugAddress(slug, program))
         if not _is_open(link):
             raise Refused(429)
         return link
@@ -98,7 +98,7 @@ def build_form(link: Link) -> DoorForm:
     return DoorForm(
         link=link,
         brand=brand.name,
-        logo_url=brand_files.url(brand.logo_file_id),
+        logo_url=brand_files.file_url(brand.logo_file_id),
         color=color,
         text_color=colors.text_on(color) if color else None,
         stored_days=link.cookie_window_days + after_days if after_days else None,

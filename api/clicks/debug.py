@@ -54,9 +54,9 @@ def find_explainer(
     except db.UNAVAILABLE:
         return None
 
-    def explain(is_taken: bool) -> Mapping[str, object]:
+    def explain(is_sent: bool) -> Mapping[str, object]:
         lost = _Verdict(False, "none", verdict.score, [*verdict.reasons, "not_taken"])
-        body: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_taken else verdict)
+        body: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_sent else verdict)
         return body
 
     return explain

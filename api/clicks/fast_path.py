@@ -75,7 +75,7 @@ def parse(app: Flask, environ: Environ, _: object = None) -> FastClick | None:
     fields = clicks.BODY.well_formed(body.parse(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))))
     if fields is None:
         return None
-    _, link = public_links.remembered(clicks.address_of(fields))
+    _, link = public_links.find_cached(clicks.address_of(fields))
     sender = VisitSender(environ, app.extensions["limiter"], app.extensions["click_stream"])
     if link is None or sender.limiter.is_paused():
         return None

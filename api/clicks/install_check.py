@@ -33,7 +33,7 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         body: Mapping[str, object] = _STATUS.dump(
-            install_check.show(organization_id=guards.organization_id(), program_id=wanted_id)
+            install_check.find(organization_id=guards.organization_id(), program_id=wanted_id)
         )
     return body
 
@@ -60,17 +60,17 @@ def check_installation(program_id: str) -> Response:
     """
     wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
     with db.unit_of_work(organization_id):  # a missing program is reported before a malformed body
-        prepared = install_check.prepare(
+        prepared = install_check.find_tag(
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )
     url = body.load()["url"]
     replay = idempotency.find_replay()
     if replay is not None:
         return replay
-    result = install_check.look(url, prepared, now=clock.now())
+    result = install_check.check_page(url, prepared, now=clock.now())
     return idempotency.run_once(lambda: _store(wanted_id, result))
 
 
 def _store(program_id: UUID, result: InstallCheck) -> idempotency.Answer:
-    status = install_check.keep(result, organization_id=guards.organization_id(), program_id=program_id)
+    status = install_check.store(result, organization_id=guards.organization_id(), program_id=program_id)
     return 200, _STATUS.dump(status)

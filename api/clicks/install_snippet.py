@@ -32,7 +32,7 @@ def get_install_snippet() -> Mapping[str, object]:
     """Show the tag of a program, by its id or of the newest open program."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
-        snippet = install_snippet.make(
+        snippet = install_snippet.build(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             with_pixel=query["with_pixel"],

@@ -32,7 +32,7 @@ def follow(slug: str, program: str | None) -> str | None:
     address = _address_from_path(slug, program)
     if visits.is_over_limit():
         # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
-        url = _landing_url(public_links.last_known(address), None)
+        url = _landing_url(public_links.find_last_cached(address), None)
         if url is None:
             raise Refused(429)
         return url

@@ -27,14 +27,14 @@ from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
 from models.clicks.public_links import Link
-from pipelines.clicks import clicks, letters, public_links
+from pipelines.clicks import clicks, public_links, unwritten_clicks
 from pipelines.clicks.public_links import SlugAddress
 
 BUCKET = "anonymous_tracking"
 
 _log = structlog.get_logger(__name__)
-_direct = Counter("finderfee_clicks_direct_total", "Clicks written by a web process because their stream was away.")
-_lost = Counter("finderfee_clicks_lost_total", "Clicks that neither the stream nor the database could take.")
+_direct = Counter("finderfee_clicks_direct_total", "Clicks written by a web process because their stream was down.")
+_lost = Counter("finderfee_clicks_lost_total", "Clicks lost because neither the stream nor the database was available.")
 
 # How long a visitor waits for the lock on the organization's clicks.
 _LOCK_WAIT_MS = 250
@@ -143,14 +143,14 @@ def find(address: SlugAddress) -> Link | None:
 
     Raises the database's error for a slug that this process has never looked up.
     """
-    is_cached, link = public_links.remembered(address)
+    is_cached, link = public_links.find_cached(address)
     if is_cached:
         return link
     try:
         with db.any_org_work():
             return public_links.find(address)
     except db.UNAVAILABLE:
-        link = public_links.last_known(address)
+        link = public_links.find_last_cached(address)
         if link is None:
             raise
         return link
@@ -217,7 +217,7 @@ def _write_or_enqueue(click: RawClick) -> None:
         if not db.is_timeout_or_deadlock(error):
             raise
         with db.unit_of_work(organization_id):
-            letters.enqueue_late(click)
+            unwritten_clicks.enqueue_late(click)
 
 
 def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:

@@ -11,8 +11,8 @@ from api.access import guards
 from api.copilot import serializers, toolbox
 from api.edge import path
 from api.edge.operations import object_of, operation
-from api.mcp.asking import arguments, asker, results
-from api.mcp.asking.asker import ToolAnswer
+from api.mcp.operation_calls import arguments, client, results
+from api.mcp.operation_calls.client import ToolAnswer
 from domain.refusals import Refused
 from models import db
 from models.copilot.acts import CopilotAct
@@ -68,22 +68,22 @@ def _execute(member: CopilotUser, act: CopilotAct) -> None:
     if answer.is_refusal and answer.data.get("error") == "idempotency_conflict":
         return  # the first request is still running, and records the result
     with db.unit_of_work(member.organization_id):
-        result = results.without_nulls(answer.data)
+        result = results.remove_nulls(answer.data)
         questions.finish(member, act, result, is_done=not answer.is_refusal, now=clock.now())
 
 
 def _call_operation(act: CopilotAct) -> ToolAnswer:
     bound = toolbox.list_tools().get(act.tool)
     if bound is None:  # a release has removed it
-        return asker.refused(Refused(404, "unknown_tool", f"The tool {act.tool} no longer exists."))
+        return client.answer_from_refusal(Refused(404, "unknown_tool", f"The tool {act.tool} no longer exists."))
     guard = bound.operation.guard
     if guard.fresh_s is not None:
         guards.check_fresh_login(guards.caller().signed_in_at, within_s=guard.fresh_s)
     try:
-        request = arguments.placed(bound, act.arguments)
+        request = arguments.place_arguments(bound, act.arguments)
     except Refused as refusal:
-        return asker.refused(refusal)
-    answer = toolbox.operation_caller().ask(bound, request, idempotency_key=_idempotency_key(act.id))
+        return client.answer_from_refusal(refusal)
+    answer = toolbox.operation_caller().call(bound, request, idempotency_key=_idempotency_key(act.id))
     code = answer.data.get("error") if answer.is_refusal else None
     if code in _TEMPORARY:
         raise Refused(_TEMPORARY[code], code if code != "rate_limited" else "", str(answer.data.get("message", "")))

@@ -9,7 +9,7 @@ import settings
 from adapters import copilot
 from api.access import guards
 from api.access.guards import Guard
-from api.mcp.asking.asker import ToolAsker
+from api.mcp.operation_calls.client import OperationClient
 from api.mcp.tools import catalogue, listing
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from domain.copilot import prompts
@@ -43,7 +43,7 @@ def check_is_on() -> None:
 
 def list_tools() -> Mapping[str, BoundTool]:
     """Return all tools by name."""
-    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # the cache's key
+    return catalogue.bound_tools(current_app._get_current_object())  # type: ignore[attr-defined]  # the cache's key
 
 
 def list_permitted_tools() -> Mapping[str, BoundTool]:
@@ -56,7 +56,7 @@ def asker_with_tools() -> CopilotUser:
     caller = guards.caller()
     tools = [
         prompts.tool(tool["name"], tool["description"], _without_token(tool["inputSchema"]))
-        for tool in listing.shown(list_permitted_tools().values())
+        for tool in listing.list_tools(list_permitted_tools().values())
     ]
     return CopilotUser(caller.organization_id, caller.member_id, caller.role, orjson.dumps(tools).decode())
 
@@ -67,13 +67,13 @@ def asker_without_tools() -> CopilotUser:
     return CopilotUser(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
-def operation_caller() -> ToolAsker:
+def operation_caller() -> OperationClient:
     """Return the client that calls the tools' operations as the caller; the audit log shows it, with the model."""
-    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_MAX_CLIENT_LENGTH] or None)
+    return OperationClient("copilot", (settings.current().copilot.model or "")[:_MAX_CLIENT_LENGTH] or None)
 
 
 def _is_permitted(bound: BoundTool) -> bool:
-    if bound.tool.signed:  # with a key's secret, which a person does not have
+    if bound.tool.needs_signature:  # with a key's secret, which a person does not have
         return False
     try:
         guards.check_permissions(bound.operation.guard)

@@ -36,7 +36,7 @@ def mint(affiliate: Affiliate, code: RequestedCode) -> Response:
     with db.unit_of_work(tenant):
         started = minting.start(affiliate, code, now=clock.now())
     outcome = minting.mint(started)
-    if outcome.made_id is None:
+    if outcome.gateway_id is None:
         with db.unit_of_work(tenant):
             minting.settle(started, outcome, now=clock.now(), on_active=_audit_creation)
     wake_relay()
@@ -44,7 +44,7 @@ def mint(affiliate: Affiliate, code: RequestedCode) -> Response:
 
 
 def _finish(started: StartedCode, outcome: GatewayResult) -> idempotency.Answer:
-    if outcome.made_id is None:
+    if outcome.gateway_id is None:
         raise outcome.refusal or calls.unreachable_refusal(started.place)
     code = minting.settle(started, outcome, now=clock.now(), on_active=_audit_creation)
     if code is None:

@@ -80,7 +80,7 @@ def create_campaign_coupon(program_id: str) -> Response:
             **of_program, coupon_id=coupon_id, body=requested, created_by=guards.caller().member_id, now=clock.now()
         )
     outcome = families.create_at_processor(started)
-    if outcome.made_id is None:
+    if outcome.gateway_id is None:
         with db.unit_of_work(guards.organization_id()):
             families.settle(started, outcome, now=clock.now(), on_active=_audit_creation)
     wake_relay()
@@ -88,7 +88,7 @@ def create_campaign_coupon(program_id: str) -> Response:
 
 
 def _finish(started: families.StartedFamily, outcome: calls.GatewayResult) -> idempotency.Answer:
-    if outcome.made_id is None:
+    if outcome.gateway_id is None:
         raise outcome.refusal or calls.unreachable_refusal(started.place)
     coupon = families.settle(started, outcome, now=clock.now(), on_active=_audit_creation)
     if coupon is None:

@@ -13,7 +13,7 @@ from api.deals.deals import RECORD, WRITE, audit_change
 from api.edge import body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
-from api.payouts.runs import GATES
+from api.payouts.runs import GATE_REFUSALS
 from domain.deals.states import Side
 from domain.organization.access import Role
 from models.deals.deals import Deal
@@ -38,7 +38,7 @@ _REFUSALS = ("404 not_found", "409 invalid_status_transition")
         "409 affiliate_not_approved",
         "409 no_funding_source",
         "409 fx_unavailable",
-        *GATES,
+        *GATE_REFUSALS,
     ),
 )
 def fund_deal(deal_id: str) -> Response:

@@ -1,1 +1,1 @@
-"""The interface, described for machines and people from the routes and schemas themselves."""
+"""The description of the interface for machines and people, built from the routes and schemas themselves."""

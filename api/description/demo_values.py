@@ -1,6 +1,6 @@
-"""The demo's key and ids, for the commands on /docs: only for who sits at the machine that `make run` runs on.
+"""The demo's key and ids, for the commands on /docs: only for the person at the machine that `make run` runs on.
 
-A page of theirs must not show it to a stranger, and a stranger's page in their browser must not read it.
+The page must not show them to a stranger, and a stranger's page in that person's browser must not read them.
 """
 
 import ipaddress
@@ -12,26 +12,26 @@ from flask import Request
 
 import settings
 
-# A browser says so when a script of some page asks; a person who opens the page sends none.
+# A browser sends it when a script requests the page; a person who opens the page sends none.
 _BY_SCRIPT = "Origin"
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")
 
 
-def shown_to(request: Request) -> Mapping[str, str] | None:
-    """Return what the demo brand is made of (`commands.demo`), or None for everybody but the demo's own developer.
+def read_demo_values(request: Request) -> Mapping[str, str] | None:
+    """Return the demo's key and ids (`commands.demo`), or None for any caller but the demo's own developer.
 
-    That is: the servers are the embedded ones, the request comes from this machine and from nowhere before it, and it
-    names this machine as its host, which a page under another name cannot make a browser do.
+    The developer's request: the servers are the embedded ones, the request comes from this machine without a proxy, and
+    its host is this machine, which a page under another name cannot make a browser send.
     """
     chosen = settings.current()
-    kept = chosen.servers.data_dir / "demo.json"
-    if chosen.servers.database_url is not None or not kept.is_file() or not _is_local(request, chosen):
+    file = chosen.servers.data_dir / "demo.json"
+    if chosen.servers.database_url is not None or not file.is_file() or not _is_local(request, chosen):
         return None
     try:
-        found: dict[str, str] = json.loads(kept.read_text())
+        values: dict[str, str] = json.loads(file.read_text())
     except (OSError, ValueError):
         return None
-    return found
+    return values
 
 
 def _is_local(request: Request, chosen: settings.Settings) -> bool:

@@ -1,6 +1,6 @@
-"""Examples of what the interface takes and gives, made from its JSON Schema.
+"""Examples of requests and responses, built from their JSON Schema.
 
-A value of the glossary is taken where it fits the type; else the type says one. `...` does not count as an example.
+An example of the glossary is used if it fits the type, else one of the type. `...` means that there is no example.
 """
 
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
 _REF = "#/components/schemas/"
 
 
-def fitting(described: Mapping[str, Any], known: Any) -> Any:
-    """Return an example of one field: the known value if it fits, else one made of type, format and enum.
+def field_example(described: Mapping[str, Any], glossary_example: Any) -> Any:
+    """Return an example of one field: that of the glossary if it fits, else one from type, format and enum.
 
-    Objects and arrays of objects have none of their own: theirs are composed of their fields'.
+    Objects and arrays of objects have no example of their own: theirs is composed of their fields' examples.
     """
-    if known is not ... and _fits(described, known):
-        return known
+    if glossary_example is not ... and _fits(described, glossary_example):
+        return glossary_example
     if "enum" in described:
         return next(value for value in described["enum"] if value is not None)
     if described.get("format") in _BY_FORMAT:
@@ -42,44 +42,44 @@ def fitting(described: Mapping[str, Any], known: Any) -> Any:
     if "integer" in kinds or "number" in kinds:
         return described.get("default", described.get("minimum", 1))
     if "array" in kinds and "$ref" not in described["items"]:
-        inner = fitting(described["items"], ...)
+        inner = field_example(described["items"], ...)
         return ... if inner is ... else [inner]
     return ...
 
 
-def composed(described: Mapping[str, Any], components: Mapping[str, Any], *, only_needed: bool = False) -> Any:
-    """Return an example of a whole body: of every field, or of those that a request has to send.
+def compose(described: Mapping[str, Any], components: Mapping[str, Any], *, only_required: bool = False) -> Any:
+    """Return an example of a whole body: with every field, or with those that a request has to send.
 
-    A request that need not send anything shows its first field.
+    A request without required fields shows its first field.
     """
     if "$ref" in described:
-        return composed(components[described["$ref"].removeprefix(_REF)], components, only_needed=only_needed)
+        return compose(components[described["$ref"].removeprefix(_REF)], components, only_required=only_required)
     if "examples" in described:
         return described["examples"][0]
     if "anyOf" in described:
-        return composed(described["anyOf"][0], components, only_needed=only_needed)
+        return compose(described["anyOf"][0], components, only_required=only_required)
     if "array" in _kinds(described):
-        return [composed(described["items"], components, only_needed=only_needed)]
+        return [compose(described["items"], components, only_required=only_required)]
     if "properties" in described:
-        shown = _shown(described, only_needed)
+        names = _example_fields(described, only_required)
         return {
-            name: composed(found, components, only_needed=only_needed)
-            for name, found in described["properties"].items()
-            if name in shown
+            name: compose(field, components, only_required=only_required)
+            for name, field in described["properties"].items()
+            if name in names
         }
     if isinstance(described.get("additionalProperties"), dict) and described["additionalProperties"]:
-        return {"EUR": composed(described["additionalProperties"], components, only_needed=only_needed)}
-    made = fitting(described, ...)
-    return _anything(described) if made is ... else made
+        return {"EUR": compose(described["additionalProperties"], components, only_required=only_required)}
+    example = field_example(described, ...)
+    return _default_example(described) if example is ... else example
 
 
-def _anything(described: Mapping[str, Any]) -> Any:
+def _default_example(described: Mapping[str, Any]) -> Any:
     kinds = _kinds(described)
     return None if "null" in kinds else "text" if "string" in kinds else {}
 
 
-def _shown(described: Mapping[str, Any], only_needed: bool) -> list[str]:
-    if not only_needed:
+def _example_fields(described: Mapping[str, Any], only_required: bool) -> list[str]:
+    if not only_required:
         return list(described["properties"])
     return described.get("required") or list(described["properties"])[:1]
 

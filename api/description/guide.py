@@ -1,6 +1,6 @@
-"""The chapters of /docs: how to sign, what events are, what the limits are. Every number in them is the code's own.
+"""The chapters of /docs: signing, events, limits. All numbers in them come from the code.
 
-They are CommonMark (`templates/guide`), shown as they are in the manifest and as HTML on the page.
+They are CommonMark (`templates/guide`): the manifest has their text, the page their HTML.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,28 +27,28 @@ CHAPTERS: Mapping[str, str] = {
     "limits": "guide/4-limits.md",
 }
 
-#: What the test vectors are made of. They are in public: nothing else may be signed with these secrets.
+#: The values of the test vectors. They are public: never sign anything else with these secrets.
 VECTOR_TIME_S = 1_789_000_000
-INBOUND_SECRET = "an-example-of-a-signing-secret"  # noqa: S105  # in public, see above
+INBOUND_SECRET = "an-example-of-a-signing-secret"  # noqa: S105  # public, see above
 INBOUND_BODY = b'{"externalEventId":"order_10482","affiliateSlug":"robin-vale","amountCents":4900,"currency":"USD"}'
-OUTBOUND_SECRET = "whsec_an-example-of-an-endpoint-secret"  # noqa: S105  # in public, see above
+OUTBOUND_SECRET = "whsec_an-example-of-an-endpoint-secret"  # noqa: S105  # public, see above
 OUTBOUND_BODY = b'{"id":"evt_0190f3a26c1b7c0e9a573f0c5f1f7a11","type":"test","data":{"message":"Hello"}}'
 
 _PER_PERSON = "a person, with their API keys"
 _COUNTS = {
-    "standard": f"{_PER_PERSON}: everything that names no other bucket",
+    "standard": f"{_PER_PERSON}: everything without another bucket",
     "import": f"{_PER_PERSON}: imports",
     "invite": f"{_PER_PERSON}: invites",
-    "strict_write": f"{_PER_PERSON}: conversions by hand; an affiliate: where they are paid",
-    "page_check": f"{_PER_PERSON}: pages of a brand's site that are looked at",
-    "domain_check": f"{_PER_PERSON}: domains that are looked up in DNS",
-    "tls_ask": "an address: whether a host may have a certificate",
-    "embed": "an embed token: what a brand's site shows an affiliate",
+    "strict_write": f"{_PER_PERSON}: conversions by hand; an affiliate: payout accounts",
+    "page_check": f"{_PER_PERSON}: checks of a brand's pages",
+    "domain_check": f"{_PER_PERSON}: DNS checks of domains",
+    "tls_ask": "an address: checks whether a host may get a certificate",
+    "embed": "an embed token: the affiliate's view on a brand's site",
     "apply": "an address: the application form",
     "anonymous": "an address: storefront, invitations, pages, this description",
     "anonymous_tracking": "an address: clicks, leads of pages, attribution defaults, together",
-    "unknown": "an address: requests of any kind with keys or from origins that nobody has",
-    "s2s": "an address: signed sales, refunds and leads, and what payout rails report",
+    "unknown": "an address: any requests with unknown keys or from unknown origins",
+    "s2s": "an address: signed sales, refunds and leads, and reports of payout rails",
 }
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -63,20 +63,20 @@ class Vector:
     header: str
 
 
-def chapters(routes: Iterable[Route]) -> dict[str, str]:
-    """Return the chapters as CommonMark, by the name that the page knows them by."""
-    facts = _facts(list(routes))
+def render_chapters(routes: Iterable[Route]) -> dict[str, str]:
+    """Return the chapters as CommonMark, by their names on the page."""
+    facts = _template_values(list(routes))
     return {name: render_template(template, **facts) for name, template in CHAPTERS.items()}
 
 
-def html(text: str) -> Markup:
-    """Return CommonMark as HTML; HTML in it is shown and not read."""
-    return Markup(_MARKDOWN.render(text))  # noqa: S704  # markdown-it escapes all there is
+def render_html(text: str) -> Markup:
+    """Return CommonMark as HTML; HTML in it is escaped."""
+    return Markup(_MARKDOWN.render(text))  # noqa: S704  # markdown-it escapes everything
 
 
-def inline(text: str) -> Markup:
+def render_inline(text: str) -> Markup:
     """Return a sentence of CommonMark as HTML, without a paragraph around it."""
-    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  # markdown-it escapes all there is
+    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  # markdown-it escapes everything
 
 
 def inbound_vector() -> Vector:
@@ -91,17 +91,19 @@ def outbound_vector() -> Vector:
     return Vector(OUTBOUND_SECRET, VECTOR_TIME_S, OUTBOUND_BODY.decode(), header)
 
 
-def _facts(routes: list[Route]) -> dict[str, Any]:
+def _template_values(routes: list[Route]) -> dict[str, Any]:
     chosen = settings.current()
     return {
         "inbound": inbound_vector(),
         "outbound": outbound_vector(),
         "tolerance_s": signing.TOLERANCE_S,
-        "sample": orjson.dumps(described_events.sample("conversion.created"), option=orjson.OPT_INDENT_2).decode(),
+        "sample": orjson.dumps(
+            described_events.sample_event("conversion.created"), option=orjson.OPT_INDENT_2
+        ).decode(),
         "headers": described_events.HEADERS,
         "timeout_s": chosen.webhooks.timeout_s,
         "attempts": len(chosen.webhooks.attempts_at_s),
-        "attempts_at": _listed([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
+        "attempts_at": _join([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
         "retry_after_min_s": delivery.RETRY_AFTER_MIN_S,
         "retry_after_max_s": delivery.RETRY_AFTER_MAX_S,
         "testable": events.TESTABLE,
@@ -121,14 +123,15 @@ def _facts(routes: list[Route]) -> dict[str, Any]:
 
 def _sizes(routes: list[Route]) -> list[dict[str, str]]:
     usual = guards.Guard(audience="public").max_body_bytes
-    found: dict[int, list[str]] = {}
+    paths_by_size: dict[int, list[str]] = {}
     for route in routes:
         size = route.operation.guard.max_body_bytes
         if size != usual and route.operation.takes is not None:
-            found.setdefault(size, []).append(f"`{route.path}`")
-    rows = [{"where": "every other", "most": _bytes(usual)}]
+            paths_by_size.setdefault(size, []).append(f"`{route.path}`")
+    rows = [{"where": "all others", "most": _bytes(usual)}]
     return [
-        {"where": ", ".join(dict.fromkeys(paths)), "most": _bytes(size)} for size, paths in sorted(found.items())
+        {"where": ", ".join(dict.fromkeys(paths)), "most": _bytes(size)}
+        for size, paths in sorted(paths_by_size.items())
     ] + rows
 
 
@@ -143,6 +146,6 @@ def _duration(seconds: int) -> str:
     return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
 
 
-def _listed(words: list[str]) -> str:
+def _join(words: list[str]) -> str:
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

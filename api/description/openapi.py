@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document, from what the routes declare.
+"""The OpenAPI 3.1 document, built from the declarations of the routes.
 
-What JSON Schema cannot say of a route (scope, role, plan, rate limit) stands in fields that begin with `x-`, and in the
-description for people.
+Properties of a route that JSON Schema cannot express (scope, role, plan, rate limit) are in fields that begin with
+`x-`, and in the description for people.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.access.guards import Guard
-from api.description import answers, events, examples
+from api.description import events, examples, responses
 from api.description.fields import Described, Describer, parameter
 from api.edge import resources
 from api.edge.operations import Operation
@@ -19,13 +19,13 @@ from api.edge.operations import Operation
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 
 _INTRODUCTION = """\
-- **Money** is whole minor units of the currency beside it: cents for USD, yen for JPY, thousandths for KWD.
+- **Money** is whole minor units of the currency next to it: cents for USD, yen for JPY, thousandths for KWD.
 - **Times** are ISO 8601 in UTC, **ids** are UUIDs.
-- **Unknown fields** are ignored in requests, and to be expected in answers.
-- **A refusal** has a stable `error` to branch on and a `message` for people. A malformed request is answered with \
+- **Unknown fields** are ignored in requests; expect new fields in responses.
+- **A refusal** has a stable `error` to branch on and a `message` for people. The response to a malformed request is \
 problem details: the first 20 errors by field, and their number in `errorCount`. 401 and 429 have no body.
 - **Repeat** a POST, PATCH or PUT safely with an `Idempotency-Key`: for 60 minutes the same key with the same body \
-gets the first answer again.
+returns the first response again.
 - **Lists** are pages of `items`; send `nextCursor` as `cursor` for the next one, while `hasMore`."""
 
 _Security = list[dict[str, list[str]]]
@@ -45,7 +45,7 @@ _SCHEMES = {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
-        "description": "A session of a person at the brand's dashboard.",
+        "description": "A person's session at the brand's dashboard.",
     },
     "affiliateToken": {
         "type": "http",
@@ -56,7 +56,7 @@ _SCHEMES = {
     "embedToken": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A token that a brand made for one affiliate, used by the page of this service alone.",
+        "description": "A token that a brand created for one affiliate, for the embedded page only.",
     },
     "operatorToken": {
         "type": "http",
@@ -73,18 +73,18 @@ _SCHEMES |= {
         "type": "apiKey",
         "in": "header",
         "name": "X-Service-Api-Key",
-        "description": "An API key of the brand, as older servers send it. `Authorization` wins.",
+        "description": "An API key of the brand, for older servers. `Authorization` takes precedence.",
     },
 }
 _CALLERS = {
     "brand": "an API key with the scope `{scope}`, or a person at the dashboard with the role {role}",
     "dashboard": "a person at the dashboard with the role {role}; an API key cannot",
-    "affiliate": "an affiliate who signed in",
-    "embed": "an affiliate in the frame of their brand's site, by an embed token",
-    "operator": "an operator of this installation who signed in",
-    "signed": "an API key with the scope `{scope}`, and a signature by its signing secret",
+    "affiliate": "a signed-in affiliate",
+    "embed": "an affiliate on their brand's site, with an embed token",
+    "operator": "a signed-in operator of this installation",
+    "signed": "an API key with the scope `{scope}` and a signature with its signing secret",
     "integration": "a program with an API key; a person's session cannot",
-    "public": "anybody",
+    "public": "anyone",
 }
 
 
@@ -101,27 +101,27 @@ class Route:
 
     @property
     def path(self) -> str:
-        """The address as OpenAPI writes it."""
-        return _PARAMETER.sub(lambda found: f"{{{camel(found[1])}}}", self.rule)
+        """Return the path in OpenAPI's notation."""
+        return _PARAMETER.sub(lambda match: f"{{{camel_case(match[1])}}}", self.rule)
 
     @property
     def resource(self) -> resources.Resource:
-        """What it is about."""
+        """Return the resource that the route belongs to."""
         return resources.find_resource(self.blueprint)
 
 
 @dataclass(frozen=True, slots=True)
 class ServicePlace:
-    """Where the service is reached, and how many requests a minute each bucket lets through."""
+    """The address of the service, and the requests per minute of each bucket."""
 
     base_url: str
     limits_per_min: Mapping[str, int]
 
 
-def document(routes: Sequence[Route], place: ServicePlace) -> Described:
-    """Return the whole document; addresses in the order of the routes."""
+def build_document(routes: Sequence[Route], place: ServicePlace) -> Described:
+    """Return the whole document; paths in the order of the routes."""
     describer = Describer()
-    for name, schema in answers.SCHEMAS.items():
+    for name, schema in responses.SCHEMAS.items():
         describer.add(name, schema)
     paths: dict[str, Described] = {}
     first_of: dict[str, str] = {}
@@ -139,13 +139,13 @@ def document(routes: Sequence[Route], place: ServicePlace) -> Described:
         "openapi": "3.1.0",
         "info": _info(place),
         "servers": [{"url": place.base_url, "description": "This installation."}],
-        "externalDocs": {"url": f"{place.base_url}/docs", "description": "The same for people."},
+        "externalDocs": {"url": f"{place.base_url}/docs", "description": "The documentation for people."},
         "tags": [{"name": tag.tag, "x-displayName": tag.heading, "description": tag.about} for tag in about.values()],
         "paths": paths,
         "webhooks": webhooks,
         "components": {
             "securitySchemes": _SCHEMES,
-            "responses": answers.components(),
+            "responses": responses.shared_responses(),
             "schemas": dict(sorted(describer.components.items())),
         },
     }
@@ -154,10 +154,10 @@ def document(routes: Sequence[Route], place: ServicePlace) -> Described:
 def operation_id(name: str, rule: str, first: str) -> str:
     """Return the id of an operation: its view's name in camelCase, such as listConversions.
 
-    A view that stands at several addresses adds what the address has and the `first` one has not: refundSaleV1.
+    A view with several paths appends the words that its path has and the `first` path lacks: refundSaleV1.
     """
     added = [word for word in re.findall(r"[a-z0-9]+", rule) if word not in re.findall(r"[a-z0-9]+", first)]
-    return camel("_".join([name, *added]))
+    return camel_case("_".join([name, *added]))
 
 
 def _info(place: ServicePlace) -> Described:
@@ -167,7 +167,7 @@ def _info(place: ServicePlace) -> Described:
         "summary": "Affiliate programs: clicks and sales in, commissions priced, payouts and webhooks out.",
         "description": _INTRODUCTION,
         "contact": {"name": "The operator of this installation", "url": place.base_url},
-        # Which it is, its owner has not said: until then all rights are theirs.
+        # The owner has not chosen a license yet: until then all rights are reserved.
         "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
     }
 
@@ -181,19 +181,20 @@ def _operation(route: Route, method: str, describer: Describer, place: ServicePl
         "tags": [route.resource.tag],
         "security": _security(guard),
         "parameters": _parameters(route, method, describer),
-        "responses": answers.responses(about, describer),
+        "responses": responses.describe_responses(about, describer),
         **_extensions(guard),
     }
     if about.takes is not None:
         schema = describer.body(about.takes)
-        example = examples.composed(schema, describer.components, only_needed=True)
+        example = examples.compose(schema, describer.components, only_required=True)
         content: Described = {"application/json": {"schema": schema, "example": example}}
-        # A page that must not ask first sends the same as plain text.
+        # A page that must avoid a preflight request sends the same as plain text.
         as_text = {"example": json.dumps(example)}
         others = {
-            kind: {"schema": answers.raw(kind), **(as_text if kind == "text/plain" else {})} for kind in about.takes_as
+            kind: {"schema": responses.raw_content(kind), **(as_text if kind == "text/plain" else {})}
+            for kind in about.takes_as
         }
-        is_needed = bool(describer.resolved(schema).get("required"))
+        is_needed = bool(describer.resolve(schema).get("required"))
         described["requestBody"] = {"required": is_needed, "content": content | others}
     if about.deprecated_since is not None:
         described["deprecated"] = True
@@ -206,20 +207,20 @@ def _security(guard: Guard) -> _Security:
 
 
 def _parameters(route: Route, method: str, describer: Describer) -> list[Described]:
-    found = [_of_path(camel(name)) for name in _PARAMETER.findall(route.rule)]
+    parameters = [_path_parameter(camel_case(name)) for name in _PARAMETER.findall(route.rule)]
     if route.operation.asks is not None:
-        found += describer.parameters(route.operation.asks)
-    # An affiliate is of no one tenant, and answers are kept by tenant.
+        parameters += describer.parameters(route.operation.asks)
+    # An affiliate belongs to no single tenant, and stored responses belong to a tenant.
     if method in ("POST", "PATCH", "PUT") and route.operation.guard.audience not in ("public", "affiliate"):
         schema = {"type": "string", "maxLength": 255, "examples": ["3f0c5f1f-7a11-4c0e-9a57-0d8f5d2e6c1b"]}
-        found.append(_header("Idempotency-Key", "Makes a repetition safe for 60 minutes.", schema))
+        parameters.append(_header("Idempotency-Key", "Makes it safe to repeat the request for 60 minutes.", schema))
     if route.operation.guard.audience == "signed":
         schema = {"type": "string", "examples": [_SAMPLE_SIGNATURE]}
-        found.append(_header("X-Service-Signature", _SIGNATURE, schema) | {"required": True})
-    return found
+        parameters.append(_header("X-Service-Signature", _SIGNATURE, schema) | {"required": True})
+    return parameters
 
 
-def _of_path(name: str) -> Described:
+def _path_parameter(name: str) -> Described:
     schema = {"type": "string", "format": "uuid"} if name.endswith("Id") else {"type": "string"}
     return parameter(name, "path", schema, owner="path", required=True)
 
@@ -230,26 +231,26 @@ def _header(name: str, description: str, schema: Described) -> Described:
 
 def _access(guard: Guard, place: ServicePlace) -> str:
     role = "Owner" if guard.least_role == "Owner" else f"{guard.least_role} or a higher one"
-    said = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
+    sentences = [f"For {_CALLERS[guard.audience].format(scope=guard.scope, role=role)}."]
     if guard.needs_login:
-        said.append("Needs a session that somebody logged in to.")
+        sentences.append("Needs an interactive session: a person must have logged in.")
     if guard.fresh_s is not None:
-        said.append(f"A person must have logged in within the last {guard.fresh_s // 60} minutes.")
+        sentences.append(f"A person must have logged in within the last {guard.fresh_s // 60} minutes.")
     if guard.verified_email:
-        said.append("Needs a verified email address.")
+        sentences.append("Needs a verified email address.")
     if guard.plan:
-        whose = "The brand" if guard.audience == "embed" else "A key"
-        said.append(f"{whose} needs the {guard.plan} plan or a higher one.")
+        subject = "The brand" if guard.audience == "embed" else "A key"
+        sentences.append(f"{subject} needs the {guard.plan} plan or a higher one.")
     if guard.needs_active_subscription:
-        said.append("Needs an active paid subscription.")
+        sentences.append("Needs an active paid subscription.")
     if guard.bucket:
-        said.append(f"At most {place.limits_per_min[guard.bucket]} requests a minute (`{guard.bucket}`).")
-    return " ".join(said)
+        sentences.append(f"At most {place.limits_per_min[guard.bucket]} requests a minute (`{guard.bucket}`).")
+    return " ".join(sentences)
 
 
 def _extensions(guard: Guard) -> Described:
     is_brand = guard.audience in ("brand", "dashboard")
-    found: dict[str, Any] = {
+    extensions: dict[str, Any] = {
         "x-callers": guard.audience,
         "x-scope": guard.scope if guard.audience in ("brand", "signed") else None,
         "x-role": str(guard.least_role) if is_brand else None,
@@ -260,10 +261,10 @@ def _extensions(guard: Guard) -> Described:
         "x-needs-active-subscription": True if guard.needs_active_subscription else None,
         "x-rate-limit": guard.bucket,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in extensions.items() if value is not None}
 
 
-def camel(name: str) -> str:
-    """Return a snake_case name as the wire spells it."""
+def camel_case(name: str) -> str:
+    """Return a snake_case name in camelCase."""
     head, *tail = name.split("_")
     return head + "".join(part.capitalize() for part in tail)

@@ -1,22 +1,36 @@
-"""The description as the page and the manifest show it: groups of operations with rows of fields, a command, refusals.
+"""The operations for the page and the manifest: groups with rows of fields, a curl command, refusals.
 
-Made from the OpenAPI document alone, so they cannot say anything else.
+Built from the OpenAPI document alone, so that they cannot differ from it.
 """
 
 import json
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from api.description import curl
+from urllib.parse import urlencode
 
 _REF = "#/components/schemas/"
-_DEEPEST = 3
+_MAX_DEPTH = 3
+_BEARERS = {
+    "brand": "$KEY",
+    "signed": "$KEY",
+    "integration": "$KEY",
+    "dashboard": "$OWNER_TOKEN",
+    "affiliate": "$AFFILIATE_TOKEN",
+    "operator": "$OPERATOR_TOKEN",
+}
+_SIGN = (
+    "t=$(date +%s)",
+    """sig=$(printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET" | sed 's/.* //')""",
+)
+_NEXT = " \\\n  "
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """A field, a parameter or a header: name, type, whether it has to be there, and what it means."""
+    """A field, a parameter or a header: name, type, whether it is required, and its meaning."""
 
     name: str
     type: str
@@ -26,7 +40,7 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent or answered: its heading, its fields, and an example of it as a value."""
+    """The body of a request or a response: its heading, its fields, and an example value."""
 
     heading: str
     rows: tuple[FieldRow, ...]
@@ -35,7 +49,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class OperationEntry:
-    """An operation. `labels` say who may call it; `refusals` are statuses with their codes."""
+    """An operation. `labels` name its callers and limits; `refusals` are statuses with their codes."""
 
     id: str
     method: str
@@ -60,32 +74,34 @@ class Section:
     entries: tuple[OperationEntry, ...]
 
 
-def sections(document: Mapping[str, Any]) -> list[Section]:
+def list_sections(document: Mapping[str, Any]) -> list[Section]:
     """Return the operations of the document by group, in reading order."""
-    found: dict[str, list[OperationEntry]] = {}
+    entries_by_tag: dict[str, list[OperationEntry]] = {}
     for path, methods in document["paths"].items():
         for method, described in methods.items():
-            found.setdefault(described["tags"][0], []).append(_entry(method.upper(), path, described, document))
+            entries_by_tag.setdefault(described["tags"][0], []).append(
+                _entry(method.upper(), path, described, document)
+            )
     headings = {tag["name"]: tag for tag in document["tags"]}
     return [
         Section(tag, headings[tag]["x-displayName"], headings[tag]["description"], tuple(entries))
-        for tag, entries in found.items()
+        for tag, entries in entries_by_tag.items()
     ]
 
 
-def events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
+def list_events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
     """Return each webhook's type with the fields of its data and the whole event as an example."""
-    found = []
+    rows = []
     for type, methods in document["webhooks"].items():
         content = methods["post"]["requestBody"]["content"]["application/json"]
-        data = _resolved(_resolved(content["schema"], document)["properties"]["data"], document)
-        found.append((type, Body(data["description"], tuple(_rows(data, document)), content["example"])))
-    return found
+        data = _resolve(_resolve(content["schema"], document)["properties"]["data"], document)
+        rows.append((type, Body(data["description"], tuple(_rows(data, document)), content["example"])))
+    return rows
 
 
 def _entry(method: str, path: str, described: Mapping[str, Any], document: Mapping[str, Any]) -> OperationEntry:
     more, _, access = described["description"].rpartition("\n\n")
-    assert access  # who may call it is always said
+    assert access  # the description always ends with the callers
     places = ("path", "query", "header")
     return OperationEntry(
         id=described["operationId"],
@@ -102,7 +118,7 @@ def _entry(method: str, path: str, described: Mapping[str, Any], document: Mappi
             for status, answer in described["responses"].items()
             if "x-codes" in answer
         ),
-        command=curl.command(described, method, path, base_url=document["servers"][0]["url"]),
+        command=_curl_command(described, method, path, base_url=document["servers"][0]["url"]),
     )
 
 
@@ -129,27 +145,27 @@ def _labels(described: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _parameters(described: Mapping[str, Any], place: str) -> Iterator[FieldRow]:
-    for one in described["parameters"]:
-        if one["in"] == place:
-            about = " ".join([one.get("description", ""), *_limits(one["schema"])])
-            yield FieldRow(one["name"], _type(one["schema"]), one["required"], about)
+    for parameter in described["parameters"]:
+        if parameter["in"] == place:
+            about = " ".join([parameter.get("description", ""), *_limits(parameter["schema"])])
+            yield FieldRow(parameter["name"], _type(parameter["schema"]), parameter["required"], about)
 
 
 def _body(described: Mapping[str, Any], document: Mapping[str, Any]) -> Body | None:
     if "requestBody" not in described:
         return None
     content = described["requestBody"]["content"]["application/json"]
-    return Body("Body", tuple(_rows(_resolved(content["schema"], document), document)), content["example"])
+    return Body("Body", tuple(_rows(_resolve(content["schema"], document), document)), content["example"])
 
 
 def _answers(described: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Body]:
     for status, answer in described["responses"].items():
         content = answer.get("content", {}).get("application/json", {}) if status < "300" else {}
         schema, is_array = _item(content.get("schema", {}))
-        found = _resolved(schema, document)
-        if "properties" in found:
-            kind = "array" if is_array else "page" if "nextCursor" in found["properties"] else "object"
-            rows = tuple(_rows(found, document))
+        record = _resolve(schema, document)
+        if "properties" in record:
+            kind = "array" if is_array else "page" if "nextCursor" in record["properties"] else "object"
+            rows = tuple(_rows(record, document))
             yield Body(
                 {"array": f"{status}: an array of", "page": f"{status}: a page"}.get(kind, status),
                 rows,
@@ -171,20 +187,20 @@ def _rows(
         if inner is not None and not about:
             about = inner["description"]
         yield FieldRow(prefix + name, _type(field), name in required, about)
-        if inner is not None and depth < _DEEPEST:
+        if inner is not None and depth < _MAX_DEPTH:
             yield from _rows(inner, document, f"{prefix}{name}{mark}.", depth + 1)
 
 
 def _inner(field: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
-    """Return the record that a field holds, if it holds one, and how its rows are told from those of the field."""
-    for found, mark in (
+    """Return the record in a field, if there is one, and the mark that its rows have after the field's name."""
+    for schema, mark in (
         (field, ""),
         (field.get("items", {}), "[]"),
         (field.get("additionalProperties", {}), ".*"),
         (next(iter(field.get("anyOf", [])), {}), ""),
     ):
-        if isinstance(found, Mapping) and "$ref" in found:
-            return _resolved(found, document), mark
+        if isinstance(schema, Mapping) and "$ref" in schema:
+            return _resolve(schema, document), mark
     return None, ""
 
 
@@ -192,12 +208,12 @@ def _type(field: Mapping[str, Any]) -> str:
     if "$ref" in field:
         return "object"
     if "anyOf" in field:
-        return " or ".join(_type(one) for one in field["anyOf"])
+        return " or ".join(_type(option) for option in field["anyOf"])
     kinds = field.get("type", "any")
-    said = kinds if isinstance(kinds, str) else " or ".join(kinds)
-    if "array" in said and "items" in field:
-        said = said.replace("array", f"array of {_type(field['items'])}")
-    return f"{said}, {field['format']}" if "format" in field else said
+    type = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    if "array" in type and "items" in field:
+        type = type.replace("array", f"array of {_type(field['items'])}")
+    return f"{type}, {field['format']}" if "format" in field else type
 
 
 def _limits(field: Mapping[str, Any]) -> Iterator[str]:
@@ -206,7 +222,7 @@ def _limits(field: Mapping[str, Any]) -> Iterator[str]:
         yield "One of " + ", ".join(f"`{value}`" for value in choices if value is not None) + "."
     if "default" in field:
         default = field["default"] if isinstance(field["default"], str) else json.dumps(field["default"])
-        yield f"Left out: `{default}`."
+        yield f"Default: `{default}`."
     if "maxLength" in field and "enum" not in field:
         yield f"At most {field['maxLength']:,} characters."
     if "maxItems" in field:
@@ -219,8 +235,59 @@ def _limits(field: Mapping[str, Any]) -> Iterator[str]:
         yield f"At most {field['maximum']:,}."
 
 
-def _resolved(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" not in schema:
         return schema
-    found: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
-    return found
+    component: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
+    return component
+
+
+def _curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
+    """Return the curl command of one operation, with the required inputs only; `method` in capitals.
+
+    `$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are shell
+    variables.
+    """
+    callers = operation["x-callers"]
+    example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+    parts = [f'{_start(method, example is not None)} "{base_url}{_fill_path(path)}{_query(operation)}"']
+    if callers in _BEARERS:
+        parts.append(f'-H "Authorization: Bearer {_BEARERS[callers]}"')
+    lines: list[str] = []
+    if callers == "signed":
+        lines += [f"body={_quote(example)}", *_SIGN]
+        parts.append('-H "X-Service-Signature: t=$t,sig=$sig"')
+    if example is not None:
+        parts.append("-H 'Content-Type: application/json'")
+        parts.append('-d "$body"' if callers == "signed" else f"-d {_quote(example)}")
+    return "\n".join([*lines, _NEXT.join(parts)])
+
+
+def _shell_variable(name: str) -> str:
+    """Return the shell variable of a path parameter: programId is $PROGRAM_ID."""
+    return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+def _start(method: str, has_body: bool) -> str:
+    # curl sends GET by default, and POST if there is a body.
+    is_default = method == "GET" or (method == "POST" and has_body)
+    return "curl -s" if is_default else f"curl -s -X {method}"
+
+
+def _fill_path(path: str) -> str:
+    return re.sub(r"\{([^}]*)\}", lambda match: _shell_variable(match[1]), path)
+
+
+def _query(operation: Mapping[str, Any]) -> str:
+    query = dict(_required_query(operation))
+    return f"?{urlencode(query)}" if query else ""
+
+
+def _required_query(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for parameter in operation["parameters"]:
+        if parameter["in"] == "query" and parameter["required"]:
+            yield parameter["name"], parameter["schema"]["examples"][0]
+
+
+def _quote(example: Any) -> str:
+    return shlex.quote(json.dumps(example, ensure_ascii=False, separators=(",", ":")))

@@ -38,20 +38,20 @@ def run_once(work: Callable[[], Answer], *, organization_id: UUID | None = None,
     statement. `organization_id` is for routes whose caller has no organization.
     """
     tenant = organization_id or guards.organization_id()
-    name = _key_from_header()
-    if name is None:
+    answer_key = _key_from_header()
+    if answer_key is None:
         with db.unit_of_work(tenant, is_single=is_single):
             return _response(*work())
-    return _run_claimed(tenant, [name], work)
+    return _run_claimed(tenant, [answer_key], work)
 
 
 def run_once_for_operator(work: Callable[[], Answer]) -> Response:
     """Like `run_once` for an operator, who has no organization: `work` sees the rows of every tenant."""
-    name = _key_from_header()
-    if name is None:
+    answer_key = _key_from_header()
+    if answer_key is None:
         with db.any_org_work():
             return _response(*work())
-    return _run_claimed(None, [name], work)
+    return _run_claimed(None, [answer_key], work)
 
 
 def find_replay(organization_id: UUID | None = None) -> Response | None:
@@ -60,14 +60,16 @@ def find_replay(organization_id: UUID | None = None) -> Response | None:
     For routes that call another service before `run_once` and must not call it again for a repeated request.
     `organization_id` is for routes whose caller has no organization.
     """
-    name, tenant = _key_from_header(), organization_id or guards.organization_id()
-    if name is None:
+    answer_key, tenant = _key_from_header(), organization_id or guards.organization_id()
+    if answer_key is None:
         return None
     with db.unit_of_work(tenant):
-        stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
+        stored = stored_answers.find(
+            organization_id=tenant, scope=answer_key.scope, key=answer_key.key, window_s=answer_key.window_s
+        )
         if stored is None or stored.status is None:
             return None
-        return _replay(tenant, name, hashlib.sha256(request.get_data(cache=True)).digest())
+        return _replay(tenant, answer_key, hashlib.sha256(request.get_data(cache=True)).digest())
 
 
 def stable_id(organization_id: UUID | None = None) -> UUID:
@@ -76,11 +78,11 @@ def stable_id(organization_id: UUID | None = None) -> UUID:
     For work that begins in one transaction and ends in another: the repeated request continues where the first died.
     `organization_id` is for routes whose caller has no organization.
     """
-    name = _key_from_header()
-    if name is None:
+    answer_key = _key_from_header()
+    if answer_key is None:
         return ids.new_id()
     body_hash = hashlib.sha256(request.get_data(cache=True)).hexdigest()
-    return uuid5(organization_id or guards.organization_id(), f"{name.scope} {name.key} {body_hash}")
+    return uuid5(organization_id or guards.organization_id(), f"{answer_key.scope} {answer_key.key} {body_hash}")
 
 
 def run_once_per_signature(work: Callable[[], Answer]) -> Response:
@@ -133,55 +135,57 @@ def _caller_name() -> str:
     return f"public {hashlib.sha256((request.remote_addr or '').encode()).hexdigest()[:16]}"
 
 
-def _run_claimed(tenant: UUID | None, names: Sequence[_AnswerKey], work: Callable[[], Answer]) -> Response:
+def _run_claimed(tenant: UUID | None, answer_keys: Sequence[_AnswerKey], work: Callable[[], Answer]) -> Response:
     request_hash = hashlib.sha256(request.get_data(cache=True)).digest()
     try:
         with _open_transaction(tenant):
-            claimed = [name for name in names if _claim(tenant, name, request_hash)]
-            claimed_before = [name for name in names if name not in claimed]
+            claimed = [answer_key for answer_key in answer_keys if _claim(tenant, answer_key, request_hash)]
+            claimed_before = [answer_key for answer_key in answer_keys if answer_key not in claimed]
             answer = _replay(tenant, claimed_before[0], request_hash) if claimed_before else _response(*work())
-            for name in claimed:
-                _store(tenant, name, answer)
+            for answer_key in claimed:
+                _store(tenant, answer_key, answer)
             return answer
     except _Conflict:
         raise
     except Refused as refusal:
         if refusal.status == 429 or refusal.status >= 500:
             raise  # it may succeed the next time
-        return _store_refusal(tenant, names, request_hash, errors.refusal_response(refusal))
+        return _store_refusal(tenant, answer_keys, request_hash, errors.refusal_response(refusal))
 
 
 def _open_transaction(tenant: UUID | None) -> AbstractContextManager[None]:
     return db.any_org_work() if tenant is None else db.unit_of_work(tenant)
 
 
-def _claim(tenant: UUID | None, name: _AnswerKey, request_hash: bytes) -> bool:
+def _claim(tenant: UUID | None, answer_key: _AnswerKey, request_hash: bytes) -> bool:
     try:
         return stored_answers.claim(
             organization_id=tenant,
-            scope=name.scope,
-            key=name.key,
+            scope=answer_key.scope,
+            key=answer_key.key,
             request_hash=request_hash,
-            window_s=name.window_s,
+            window_s=answer_key.window_s,
         )
     except stored_answers.RequestStillRunning as error:
         raise _Conflict(409, "idempotency_conflict", "The first request with this key is still running.") from error
 
 
-def _replay(tenant: UUID | None, name: _AnswerKey, request_hash: bytes) -> Response:
-    stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
+def _replay(tenant: UUID | None, answer_key: _AnswerKey, request_hash: bytes) -> Response:
+    stored = stored_answers.find(
+        organization_id=tenant, scope=answer_key.scope, key=answer_key.key, window_s=answer_key.window_s
+    )
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
     try:
-        content = sealing.unseal(stored.body or b"", belongs_to=_sealing_context(tenant, name))
+        content = sealing.unseal(stored.body or b"", belongs_to=_sealing_context(tenant, answer_key))
     except sealing.CannotOpen as error:  # a process of another release, or with another SECRET_KEY, sealed it
         message = "This server cannot read the answer to the first request. Repeat the same request."
         raise _Conflict(503, "temporarily_unavailable", message) from error
     answer = errors.empty_response(stored.status)
     answer.set_data(content)
     answer.headers.extend(stored.headers or {})
-    if name.replay_header:
-        answer.headers[name.replay_header] = "true"
+    if answer_key.replay_header:
+        answer.headers[answer_key.replay_header] = "true"
     return answer
 
 
@@ -189,26 +193,28 @@ class _Conflict(Refused):
     """A refusal about the key itself; it is never stored."""
 
 
-def _store(tenant: UUID | None, name: _AnswerKey, answer: Response) -> None:
+def _store(tenant: UUID | None, answer_key: _AnswerKey, answer: Response) -> None:
     stored_answers.stage_answer(
         organization_id=tenant,
-        scope=name.scope,
-        key=name.key,
+        scope=answer_key.scope,
+        key=answer_key.key,
         status=answer.status_code,
-        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_sealing_context(tenant, name)),
+        body=sealing.seal(answer.get_data(as_text=True), belongs_to=_sealing_context(tenant, answer_key)),
         headers={"Content-Type": answer.content_type} if answer.content_type else {},
     )
 
 
-def _sealing_context(tenant: UUID | None, name: _AnswerKey) -> str:
-    return f"{tenant} {name.scope} {name.key}"
+def _sealing_context(tenant: UUID | None, answer_key: _AnswerKey) -> str:
+    return f"{tenant} {answer_key.scope} {answer_key.key}"
 
 
-def _store_refusal(tenant: UUID | None, names: Sequence[_AnswerKey], request_hash: bytes, answer: Response) -> Response:
+def _store_refusal(
+    tenant: UUID | None, answer_keys: Sequence[_AnswerKey], request_hash: bytes, answer: Response
+) -> Response:
     # The refusal rolled back the transaction that claimed the keys, so the answer is stored in another.
     with _open_transaction(tenant):
-        for name in [name for name in names if _claim(tenant, name, request_hash)]:
-            _store(tenant, name, answer)
+        for answer_key in [answer_key for answer_key in answer_keys if _claim(tenant, answer_key, request_hash)]:
+            _store(tenant, answer_key, answer)
     return answer
 
 

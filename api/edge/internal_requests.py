@@ -18,7 +18,7 @@ from flask import Flask, Response, current_app, g, request
 from domain import deadline
 from domain.deadline import Deadline
 
-_ENVIRON_KEY = "finderfee.door"
+_ENVIRON_KEY = "finderfee.channel"
 _DEADLINE_KEY = "finderfee.deadline"
 #: The environment key of the connection, our BufferedSocket, as gunicorn sets it.
 CONNECTION_KEY = "gunicorn.socket"

@@ -107,7 +107,7 @@ class _ClickStream:
         except RedisError:
             return
         yield GaugeMetricFamily(
-            "finderfee_click_stream_length", "Clicks on their stream, not written yet.", value=waiting
+            "finderfee_click_stream_length", "Clicks on their stream that are not written yet.", value=waiting
         )
 
 
@@ -122,7 +122,7 @@ class _ClickWriters:
             return
         entries = GaugeMetricFamily(
             "finderfee_click_stream_entries",
-            "Clicks that no writer has taken yet, and those in hand.",
+            "Clicks that no writer has read yet (unread), and those that a writer is writing (in_hand).",
             labels=["state"],
         )
         entries.add_metric(["unread"], backlog.unread)
@@ -145,7 +145,7 @@ class _Ledger:
         except db.UNAVAILABLE:
             return
         organizations = GaugeMetricFamily(
-            "finderfee_ledger_organizations", "Organizations by what their last check found.", labels=["state"]
+            "finderfee_ledger_organizations", "Organizations by the result of their last check.", labels=["state"]
         )
         organizations.add_metric(["red"], summary.red)
         organizations.add_metric(["clean"], summary.checked - summary.red)
@@ -183,7 +183,7 @@ class _OperatorWork:
                 counts = attention.any_org_count(now=clock.now())
         except db.UNAVAILABLE:
             return
-        waiting = GaugeMetricFamily("finderfee_waiting", "What waits for an operator.", labels=["what"])
+        waiting = GaugeMetricFamily("finderfee_waiting", "Items that wait for an operator.", labels=["what"])
         for what, count in counts.items():
             waiting.add_metric([what], count)
         yield waiting
@@ -199,10 +199,10 @@ class _Connections:
         except db.UNAVAILABLE:
             return
         yield GaugeMetricFamily(
-            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=count.open
+            "finderfee_database_connections", "Connections that PostgreSQL has, of all clients.", value=count.open
         )
         yield GaugeMetricFamily(
-            "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=count.allowed
+            "finderfee_database_connections_allowed", "Connections that PostgreSQL allows.", value=count.allowed
         )
 
 
@@ -217,7 +217,7 @@ class _Partitions:
             return
         missing = GaugeMetricFamily(
             "finderfee_partition_months_missing",
-            "Of this and the next month, how many have no partition.",
+            "How many of this and the next month have no partition.",
             labels=["table"],
         )
         for table in tables:
@@ -236,6 +236,6 @@ class _HeldPayouts:
             return
         yield GaugeMetricFamily(
             "finderfee_payouts_held",
-            "1 after a restore or a failover, until an operator has looked.",
+            "1 after a restore or a failover, until an operator releases them.",
             value=not is_known,
         )

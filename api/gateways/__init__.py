@@ -1,8 +1,8 @@
 """Native connections to payment gateways.
 
-connections   the catalogue; connect, check, change, disconnect
+connections   the list of gateways; connect, check, change, disconnect
 events        the inbox of a connection: list, replay, count
-inbound       where gateways send their events
+inbound       the addresses that gateways send their events to
 """
 
 from api.gateways import connections, events, inbound

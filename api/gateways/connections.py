@@ -1,6 +1,6 @@
-"""Connections to payment gateways, as people at the dashboard make and end them.
+"""Connections to payment gateways: people at the dashboard create and end them.
 
-The gateway is asked before anything is written, and outside of any transaction.
+The gateway is called before anything is written, and outside of any transaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,12 +56,16 @@ def list_gateways() -> Response:
 @blueprint.get("/api/v1/connections")
 @operation(_READ, page(_RECORD), asks=PageQuery(), shows_secret=True)
 def list_connections() -> Mapping[str, object]:
-    """List the connections, ended ones too, newest first."""
-    asked = paging.read_page_request(body.query())
+    """List the connections, including ended ones, newest first."""
+    page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-        pixels = _pixels(rows)
-    return paging.serialize_page(asked, rows, lambda page: [_rendered(row, pixels.get(row.id)) for row in page])
+        rows = connections.page(
+            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
+        )
+        pixels = _find_pixels(rows)
+    return paging.serialize_page(
+        page_request, rows, lambda page: [_serialize_with_pixel(row, pixels.get(row.id)) for row in page]
+    )
 
 
 @blueprint.get("/api/v1/connections/<connection_id>")
@@ -69,7 +73,7 @@ def list_connections() -> Mapping[str, object]:
 def get_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection."""
     with db.unit_of_work(guards.organization_id()):
-        return shown(find(connection_id))
+        return serialize(find(connection_id))
 
 
 @blueprint.post("/api/v1/connections")
@@ -82,19 +86,19 @@ def get_connection(connection_id: str) -> Mapping[str, object]:
     shows_secret=True,
 )
 def connect_gateway() -> Response:
-    """Connect a gateway after it took the credentials. 201 with the connection and what is left to do there.
+    """Connect a gateway after it accepted the credentials. 201 with the connection and the remaining steps there.
 
-    While a connection is active in live mode, signed sales and leads answer 409.
+    While a connection is active in live mode, the response to signed sales and leads is 409.
     """
-    wanted = body.load()
+    values = body.load()
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connect.check_not_connected(
-            organization_id=guards.organization_id(), gateway=wanted["gateway"], mode=wanted["mode"]
+            organization_id=guards.organization_id(), gateway=values["gateway"], mode=values["mode"]
         )
-    proved = connect.verify(**wanted)
+    proved = connect.verify(**values)
     written: list[bool] = []
 
     def write() -> idempotency.Answer:
@@ -105,16 +109,16 @@ def connect_gateway() -> Response:
     try:
         return idempotency.run_once(write)
     finally:
-        if not written:  # another one is connected, or a twin of this request has connected
+        if not written:  # another connection exists, or a concurrent copy of this request has connected
             connect.undo_subscription(proved)
         callers.clear_cache()
 
 
 def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    made = connect.store(proved, organization_id=guards.organization_id(), now=now)
-    record = shown(made)
-    audit.record("connection.created", made.id, after=_audited(record), now=now)
+    connection = connect.store(proved, organization_id=guards.organization_id(), now=now)
+    record = serialize(connection)
+    audit.record("connection.created", connection.id, after=_audit_values(record), now=now)
     return 201, {**record, "setup": _setup(proved.setup)}
 
 
@@ -127,53 +131,55 @@ def _store(proved: connect.VerifiedConnection) -> tuple[int, Mapping[str, object
     shows_secret=True,
 )
 def change_connection(connection_id: str) -> Response:
-    """Replace credentials after the gateway took them. Proofs by the former ones count for an hour more."""
+    """Replace credentials after the gateway accepted the new ones. The old ones prove events for one more hour."""
     now, credentials = clock.now(), body.load()["credentials"]
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connection = find_in_force(connection_id)
-    former = accounts.open_account(connection, now=now)
+        connection = lock_active(connection_id)
+    old_account = accounts.open_account(connection, now=now)
     tried = connect.verify_changes(connection, credentials, now=now)
     answer = idempotency.run_once(lambda: _rotate(connection_id, tried))
     wake_relay()
     if tried.made is not None:
-        connect.unsubscribe_replaced(connection, former, made=tried.made)
+        connect.unsubscribe_replaced(connection, old_account, made=tried.made)
     return answer
 
 
 def _rotate(connection_id: str, tried: connect.VerifiedCredentials) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = find_in_force(connection_id)
+    before = lock_active(connection_id)
     after = connect.rotate(before, tried, now=now)
-    record = shown(after)
-    audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
+    record = serialize(after)
+    audit.record(
+        "connection.changed", after.id, before=_audit_values(serialize(before)), after=_audit_values(record), now=now
+    )
     return 200, {**record, "setup": _setup(tried.setup)}
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/check")
 @operation(_WRITE, object_of(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"), shows_secret=True)
 def check_connection(connection_id: str) -> Mapping[str, object]:
-    """Ask the gateway whether it still takes the credentials. 200 with the connection as it is now."""
+    """Check whether the gateway still accepts the credentials. 200 with the current connection."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        connection = find_in_force(connection_id)
-    found = check.check_credentials(connection, now=now)
+        connection = lock_active(connection_id)
+    result = check.check_credentials(connection, now=now)
     with db.unit_of_work(guards.organization_id()):
-        return shown(check.record(connection, found, now=clock.now()))
+        return serialize(check.record(connection, result, now=clock.now()))
 
 
 @blueprint.delete("/api/v1/connections/<connection_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def disconnect_gateway(connection_id: str) -> Response:
-    """End a connection: its address leads nowhere, its credentials are forgotten, signed sales are taken again. 204."""
+    """End a connection: its address stops working, its credentials are deleted, signed sales work again. 204."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        before = find_in_force(connection_id)
+        before = lock_active(connection_id)
         account = accounts.open_account(before, now=now)
         connect.disconnect(before, now=now)
-        audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
+        audit.record("connection.removed", before.id, before=_audit_values(serialize(before)), now=now)
     callers.clear_cache()
     receive.clear_cache()
     connect.unsubscribe(before, account)
@@ -182,35 +188,35 @@ def disconnect_gateway(connection_id: str) -> Response:
 
 def find(connection_id: str) -> GatewayConnection:
     """Return a connection of the caller's organization. Raises Refused 404 not_found."""
-    wanted = path.uuid(connection_id, "connection")
-    found = connections.find(organization_id=guards.organization_id(), connection_id=wanted)
-    if found is None:
-        raise not_found("connection", wanted)
-    return found
+    id = path.uuid(connection_id, "connection")
+    connection = connections.find(organization_id=guards.organization_id(), connection_id=id)
+    if connection is None:
+        raise not_found("connection", id)
+    return connection
 
 
-def find_in_force(connection_id: str) -> GatewayConnection:
-    """Return a connection of the caller's organization that is not ended, locked. Raises Refused 404 not_found."""
-    found = connections.lock(
+def lock_active(connection_id: str) -> GatewayConnection:
+    """Lock and return an active connection of the caller's organization. Raises Refused 404 not_found."""
+    connection = connections.lock(
         organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "connection")
     )
-    if found is None or found.status == ConnectionStatus.Disconnected:
+    if connection is None or connection.status == ConnectionStatus.Disconnected:
         raise not_found("connection", connection_id)
-    return found
+    return connection
 
 
-def shown(connection: GatewayConnection) -> Mapping[str, Any]:
-    """Return a connection as it is shown. Budget: none; 1 statement for a store that has a web pixel."""
-    return _rendered(connection, _pixels([connection]).get(connection.id))
+def serialize(connection: GatewayConnection) -> Mapping[str, Any]:
+    """Return a connection as JSON. Budget: none; 1 statement for a store with a web pixel."""
+    return _serialize_with_pixel(connection, _find_pixels([connection]).get(connection.id))
 
 
-def _pixels(rows: Sequence[GatewayConnection]) -> Mapping[UUID, WebPixel]:
+def _find_pixels(rows: Sequence[GatewayConnection]) -> Mapping[UUID, WebPixel]:
     with_pixel = [row for row in rows if web_pixel.has_pixel(row) and row.status != ConnectionStatus.Disconnected]
     ids = [row.id for row in with_pixel]
     return web_pixels.find_by_connections(organization_id=guards.organization_id(), connection_ids=ids)
 
 
-def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[str, Any]:
+def _serialize_with_pixel(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[str, Any]:
     record: Mapping[str, Any] = _RECORD.dump(
         {
             **{name: getattr(connection, name) for name in GatewayConnection.__dataclass_fields__},
@@ -225,8 +231,8 @@ def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[
     return record
 
 
-def _audited(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    # The address is a secret of its own: whoever knows it can send things to it.
+def _audit_values(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    # The address is a secret itself: any caller who knows it can send to it.
     return {name: value for name, value in record.items() if name != "webhookUrl"}
 
 

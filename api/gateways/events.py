@@ -1,6 +1,6 @@
-"""What came in through a connection: its inbox, its counts, and what was missed.
+"""Events of a connection: its inbox, its counts, and the reconciliation of missed events.
 
-An event is worked on again by replaying it, for example after its campaign was mended.
+A replayed event is processed again, for example after its campaign was corrected.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
-from api.gateways.connections import find, find_in_force
+from api.gateways.connections import find, lock_active
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refusals import not_found
@@ -42,25 +42,25 @@ _STATS = ConnectionStatsRecord()
 @blueprint.get("/api/v1/connections/<connection_id>/events")
 @operation(_READ, page(_EVENT), asks=GatewayEventsQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_gateway_events(connection_id: str) -> Mapping[str, object]:
-    """List what a gateway sent, newest first, and what became of it; `status` narrows the list."""
+    """List the events of a gateway with their outcomes, newest first; `status` filters the list."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
         rows = inbox.page(
             organization_id=connection.organization_id,
             connection_id=connection.id,
             status=query["status"],
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda page: _EVENT.dump(page, many=True))
+    return paging.serialize_page(page_request, rows, lambda page: _EVENT.dump(page, many=True))
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/events/<event_id>/replay")
 @operation(_WRITE, object_of(_EVENT), status=202, refuses=("404 not_found", "409 raw_dropped"))
 def replay_gateway_event(connection_id: str, event_id: str) -> Response:
-    """Have an event worked on again. 202 with it; what is booked already changes nothing."""
+    """Process an event again. 202 with it; money that is already booked is not booked again."""
     answer = idempotency.run_once(lambda: _replay(connection_id, event_id))
     wake_relay()
     return answer
@@ -68,31 +68,31 @@ def replay_gateway_event(connection_id: str, event_id: str) -> Response:
 
 def _replay(connection_id: str, event_id: str) -> tuple[int, Mapping[str, object]]:
     now, connection = clock.now(), find(connection_id)
-    wanted = path.uuid(event_id, "event")
-    event = inbox.lock(organization_id=connection.organization_id, event_id=wanted)
+    id = path.uuid(event_id, "event")
+    event = inbox.lock(organization_id=connection.organization_id, event_id=id)
     if event is None or event.connection_id != connection.id:
-        raise not_found("event", wanted)
+        raise not_found("event", id)
     receive.retry(event)
     audit.record("gateway_event.replayed", event.id, now=now)
-    found = inbox.find(organization_id=connection.organization_id, event_id=event.id)
-    return 202, _EVENT.dump(found)
+    replayed = inbox.find(organization_id=connection.organization_id, event_id=event.id)
+    return 202, _EVENT.dump(replayed)
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/reconcile")
 @operation(_WRITE, object_of(_RECONCILE), status=202, takes=ReconcileBody(), refuses=("404 not_found",))
 def reconcile_connection(connection_id: str) -> Response:
-    """Have what the gateway lists since a moment taken in, where it is not known. 202 with the number of the job.
+    """Import the events that the gateway lists since a time and that are missing here. 202 with the number of the job.
 
-    Without `since` it is an hour before the last time that everything was taken in.
+    Without `since` it starts an hour before the last complete import.
     """
-    wanted = body.load_optional()
-    answer = idempotency.run_once(lambda: _reconcile(connection_id, wanted["since"]))
+    since = body.load_optional()["since"]
+    answer = idempotency.run_once(lambda: _reconcile(connection_id, since))
     wake_relay()
     return answer
 
 
 def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping[str, object]]:
-    now, connection = clock.now(), find_in_force(connection_id)
+    now, connection = clock.now(), lock_active(connection_id)
     job_id = reconcile.enqueue_run(connection, since=since)
     audit.record("connection.reconciled", connection.id, now=now)
     return 202, {"jobId": str(job_id)}
@@ -101,9 +101,9 @@ def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping
 @blueprint.get("/api/v1/connections/<connection_id>/stats")
 @operation(_READ, object_of(_STATS), refuses=("404 not_found",), may_lag="answer")
 def get_connection_stats(connection_id: str) -> Mapping[str, object]:
-    """Count what came in through a connection, and what became of it."""
+    """Count the events of a connection by outcome."""
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
-        counted = stats.count_events(organization_id=connection.organization_id, connection_id=connection.id)
-    shown: Mapping[str, object] = _STATS.dump(counted)
-    return shown
+        counts = stats.count_events(organization_id=connection.organization_id, connection_id=connection.id)
+    record: Mapping[str, object] = _STATS.dump(counts)
+    return record

@@ -1,4 +1,4 @@
-"""Where payment gateways send their events: proved by its raw bytes, kept, and answered; a worker does the rest."""
+"""Receives the events of payment gateways: verifies the raw bytes and stores the event; a worker does the rest."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,17 +27,17 @@ _REFUSES = ("401", "404", "503 gateway_unreachable")
 @blueprint.get("/api/gateways/<gateway>/<token>")
 @operation(_GATEWAY, text("text/plain"), refuses=_REFUSES, samples={"text/plain": "OK"}, writes=True)
 def check_gateway_address(gateway: str, token: str) -> Response:
-    """Answer a gateway that looks whether an address is there, by its own proof; most prove nothing by this: 401."""
+    """Respond to a gateway that checks an address, in its own form of proof; most gateways have none for this: 401."""
     return _take(gateway, token)
 
 
 @blueprint.post("/api/gateways/<gateway>/<token>")
 @operation(_GATEWAY, text("text/plain"), refuses=_REFUSES, samples={"text/plain": "OK"})
 def take_gateway_event(gateway: str, token: str) -> Response:
-    """Take an event in the gateway's own form and proof. 200 also for what came before and for what means nothing.
+    """Accept an event in the gateway's own form and proof. 200 also for repeated and for irrelevant events.
 
-    401 without a body for a proof that does not hold, 404 without a body for an address that nobody has.
-    Budget: 1 round trip (event, job and commit), another for an address that was not asked for within KEY_CACHE_S.
+    401 without a body for an invalid proof, 404 without a body for an unknown address.
+    Budget: 1 round trip (event, job and commit), another for an address without a request within KEY_CACHE_S.
     """
     return _take(gateway, token)
 
@@ -49,17 +49,17 @@ def _take(gateway: str, token: str) -> Response:
         raise Refused(404)
     inbound = Inbound(
         method=request.method,
-        headers=cast(Mapping[str, str], request.headers),  # found by any case, as a dict's are not
+        headers=cast(Mapping[str, str], request.headers),  # case-insensitive, unlike a dict
         query=request.args,
         body=request.get_data(cache=True),
         received_at=now,
     )
     try:
-        connection, proved = _proved(adapter, token, inbound)
+        connection, proved = _prove(adapter, token, inbound)
     except NotProved as error:
         raise Refused(401) from error
     except GatewayUnreachable as error:
-        message = f"Whether {adapter.label} sent this cannot be found out now; send it again."
+        message = f"It could not be checked whether {adapter.label} sent this. Send it again."
         raise Refused(503, "gateway_unreachable", message) from error
     if proved.deliveries:
         with db.unit_of_work(connection.organization_id):
@@ -68,10 +68,10 @@ def _take(gateway: str, token: str) -> Response:
     return Response(proved.body, status=proved.status, content_type=proved.content_type)
 
 
-def _proved(adapter: GatewayAdapter, token: str, inbound: Inbound) -> tuple[GatewayConnection, ProvedRequest]:
-    """Return whose address it is and what the request brings. Raises NotProved, GatewayUnreachable and Refused 404.
+def _prove(adapter: GatewayAdapter, token: str, inbound: Inbound) -> tuple[GatewayConnection, ProvedRequest]:
+    """Return the connection of an address and its proved request. Raises NotProved, GatewayUnreachable and Refused 404.
 
-    A proof by credentials that are newer than what is remembered is tried again on those in the database.
+    If the cached credentials do not verify the proof, those in the database are tried.
     """
     connection = receive.find_cached(adapter.name, token)
     if connection is not None:

@@ -1,8 +1,8 @@
-"""The past from another service.
+"""Imports from another service.
 
-affiliates    who they were
-conversions   what they earned, and a look at it first
-history       what was imported, and taking it back
+affiliates    affiliates
+conversions   conversions
+history       past imports, and undoing one
 """
 
 from api.imports import affiliates, conversions, history

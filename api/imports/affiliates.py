@@ -47,9 +47,9 @@ _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
     _IMPORT, object_of(_PREVIEW), takes=AffiliatePreview(), refuses=("400 row_cap_exceeded", "404 program_not_found")
 )
 def preview_affiliate_import() -> Response:
-    """Show what an import of these rows would do, row by row, and write nothing."""
-    wanted = body.load()
-    return idempotency.run_once(lambda: (200, _PREVIEW.dump(affiliates.preview(guards.organization_id(), wanted))))
+    """Show the effect of an import of these rows, row by row, and write nothing."""
+    values = body.load()
+    return idempotency.run_once(lambda: (200, _PREVIEW.dump(affiliates.preview(guards.organization_id(), values))))
 
 
 @blueprint.post("/api/v1/affiliates/import")
@@ -60,23 +60,23 @@ def preview_affiliate_import() -> Response:
     refuses=("400 row_cap_exceeded", "404 program_not_found", "409 migration_already_in_progress"),
 )
 def import_affiliates() -> Response:
-    """Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped. 200 with the tally."""
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _import(wanted))
+    """Import up to 1,000 affiliates; known and invalid rows are skipped. 200 with the counts."""
+    values = body.load()
+    answer = idempotency.run_once(lambda: _import(values))
     wake_relay()
     return answer
 
 
-def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _import(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
     is_paying = plans.is_paying(plan_tier=caller.plan_tier, subscription_status=caller.subscription_status)
-    asked = AffiliateImporter(
+    importer = AffiliateImporter(
         organization_id=caller.organization_id,
         member_id=caller.member_id,
         is_test=caller.is_test,
         may_notify=is_paying and caller.plan_tier in _MAY_NOTIFY,
     )
-    job = affiliates.run(asked, wanted, now=now)
-    shown: Mapping[str, object] = _RECORD.dump(job)
+    job = affiliates.run(importer, values, now=now)
+    record: Mapping[str, object] = _RECORD.dump(job)
     audit.record("import_job.completed", job.id, after=_TALLY.dump(job), now=now)
-    return 200, shown
+    return 200, record

@@ -1,4 +1,4 @@
-"""The import of conversions from another service, and the look at what it would do.
+"""The import of conversions from another service, and its preview.
 
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
@@ -44,9 +44,9 @@ _RECORD = ConversionImportRecord()
     _IMPORT, object_of(_PREVIEW), takes=ConversionPreview(), refuses=("400 row_cap_exceeded", "404 program_not_found")
 )
 def preview_conversion_import() -> Response:
-    """Show what an import of these rows would do, row by row, and write nothing."""
-    wanted = body.load()
-    return idempotency.run_once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
+    """Show the effect of an import of these rows, row by row, and write nothing."""
+    values = body.load()
+    return idempotency.run_once(lambda: (200, _PREVIEW.dump(conversions.preview(_importer(), values, now=clock.now()))))
 
 
 @blueprint.post("/api/v1/conversions/import")
@@ -62,43 +62,43 @@ def preview_conversion_import() -> Response:
     ),
 )
 def import_conversions() -> Response:
-    """Import up to 1,000 sales of the past, all or none; rows that are there are skipped. 200 with the tally.
+    """Import up to 1,000 past sales, all or none; rows that exist already are skipped. 200 with the counts.
 
-    With skipInvalid, rows that are wrong are left out and counted as errored. Rows that were paid are kept as Paid, the
-    others as locked history, or as Approved with confirmUnpaidPayout.
+    With skipInvalid, invalid rows are left out and counted as errored. Paid rows are stored as Paid, the others as
+    locked history, or as Approved with confirmUnpaidPayout.
     """
-    wanted = body.load()
-    return idempotency.run_once(lambda: _import(wanted))
+    values = body.load()
+    return idempotency.run_once(lambda: _import(values))
 
 
-def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _import(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    outcome = conversions.run(_asked(), wanted, now=now)
-    shown = _shown(outcome, wanted)
-    # Who made it knows which rows had warnings: they are kept with the import.
-    audited = {name: value for name, value in shown.items() if name != "warnings"}
+    outcome = conversions.run(_importer(), values, now=now)
+    record = _serialize(outcome, values)
+    # The warnings are stored with the import, not in the audit log.
+    audited = {name: value for name, value in record.items() if name != "warnings"}
     audit.record("import_job.completed", outcome.job.id, after=audited, now=now)
-    return 200, shown
+    return 200, record
 
 
-def _asked() -> ConversionImporter:
+def _importer() -> ConversionImporter:
     caller = guards.caller()
     return ConversionImporter(
         organization_id=caller.organization_id, member_id=caller.member_id, is_test=caller.is_test
     )
 
 
-def _shown(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
+def _serialize(outcome: ImportedConversions, values: Mapping[str, Any]) -> Mapping[str, object]:
     payable = conversions.sum_commissions(row for row in outcome.rows if row.status == ConversionStatus.Approved)
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             **{name: getattr(outcome.job, name) for name in outcome.job.__dataclass_fields__},
             "warning_count": outcome.job.warning_count,
             "unpaid_confirmed": payable,
             "unpaid_confirmed_currency": payable[0]["currency"] if len(payable) == 1 else None,
             "unpaid_confirmed_cents": sum(balance["commission_cents"] for balance in payable),
-            "confirm_unpaid_payout": wanted["confirm_unpaid_payout"],
-            "exclude_paid": wanted["exclude_paid"],
+            "confirm_unpaid_payout": values["confirm_unpaid_payout"],
+            "exclude_paid": values["exclude_paid"],
         }
     )
-    return shown
+    return record

@@ -1,4 +1,4 @@
-"""The history of imports, of affiliates and of conversions from another service; and taking one back.
+"""The history of imports of affiliates and conversions from another service, and undoing an import.
 
 Source: core spec, "Shared import safeguards" (import history).
 """
@@ -35,18 +35,18 @@ _UNDO_PREVIEW = ImportUndoPreview()
 @blueprint.get("/api/v1/imports")
 @operation(_READ, page(_RECORD), asks=ImportsQuery(), may_lag="answer")
 def list_imports() -> Mapping[str, object]:
-    """List the organization's imports, newest first; by kind and status if asked."""
+    """List the organization's imports, newest first; filtered by kind and status."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = imports.page(
             organization_id=guards.organization_id(),
             kind=query["kind"],
             status=query["status"],
-            limit=asked.limit,
-            after=asked.after,
+            limit=page_request.limit,
+            after=page_request.after,
         )
-    return paging.serialize_page(asked, rows, lambda shown: _RECORD.dump(shown, many=True))
+    return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 
 @blueprint.get("/api/v1/imports/<import_id>")
@@ -55,33 +55,33 @@ def get_import(import_id: str) -> Mapping[str, object]:
     """Show one import."""
     wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        found = imports.find(organization_id=organization_id, job_id=wanted_id)
-    if found is None:
+        job = imports.find(organization_id=organization_id, job_id=wanted_id)
+    if job is None:
         raise not_found("import", wanted_id)
-    shown: Mapping[str, object] = _DETAIL.dump(found)
-    return shown
+    record: Mapping[str, object] = _DETAIL.dump(job)
+    return record
 
 
 @blueprint.get("/api/imports/<import_id>/undo")
 @operation(_LOOK, object_of(_UNDO_PREVIEW), refuses=("404 not_found",))
 def preview_import_undo(import_id: str) -> Mapping[str, object]:
-    """Show what taking an import back would do now, or what holds it back."""
+    """Show the effect of undoing an import now, or what prevents it."""
     wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        found = undo.preview(organization_id=organization_id, import_id=wanted_id)
-    shown: Mapping[str, object] = _UNDO_PREVIEW.dump(
+        preview = undo.preview(organization_id=organization_id, import_id=wanted_id)
+    record: Mapping[str, object] = _UNDO_PREVIEW.dump(
         {
-            "job_id": found.job.id,
-            "kind": found.job.kind,
-            "status": found.job.status,
-            "is_possible": found.is_possible,
-            "would_remove": found.would_remove,
-            "would_keep": found.would_keep,
-            "taken_back": found.taken_back,
-            "held_back": found.held_back,
+            "job_id": preview.job.id,
+            "kind": preview.job.kind,
+            "status": preview.job.status,
+            "is_possible": preview.is_possible,
+            "would_remove": preview.would_remove,
+            "would_keep": preview.would_keep,
+            "taken_back": preview.taken_back,
+            "held_back": preview.held_back,
         }
     )
-    return shown
+    return record
 
 
 @blueprint.post("/api/imports/<import_id>/undo")
@@ -96,7 +96,7 @@ def preview_import_undo(import_id: str) -> Mapping[str, object]:
     ),
 )
 def undo_import(import_id: str) -> Response:
-    """Take an import back: its conversions as a whole, or its affiliates who were never used."""
+    """Undo an import: delete all its conversions, or its affiliates without any activity."""
     wanted_id = path.uuid(import_id, "import")
     return idempotency.run_once(lambda: _undo(wanted_id))
 
@@ -104,6 +104,6 @@ def undo_import(import_id: str) -> Response:
 def _undo(import_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     undone = undo.run(organization_id=guards.organization_id(), import_id=import_id, now=now)
-    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed_count, "kept": undone.kept_count}
-    audit.record("import_job.undone", import_id, before=_RECORD.dump(undone.before), after=shown, now=now)
-    return 200, shown
+    record = _UNDONE.dump(undone.after) | {"removed": undone.removed_count, "kept": undone.kept_count}
+    audit.record("import_job.undone", import_id, before=_RECORD.dump(undone.before), after=record, now=now)
+    return 200, record

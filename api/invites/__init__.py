@@ -1,7 +1,7 @@
 """Invitations to become an affiliate.
 
-invites   what a brand does with them
-tokens    what the link of one opens
+invites   the brand's side: create, list, resend, revoke
+tokens    the invited person's side: preview and accept by link
 """
 
 from api.invites import invites, tokens

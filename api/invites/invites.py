@@ -1,4 +1,4 @@
-"""Affiliate invites, as the brand sends and manages them.
+"""Affiliate invites, for the brand.
 
 Source: core spec, "Affiliate invites". Any fault in the body of an invite is `validation_failed` with the first field
 that has one.
@@ -40,8 +40,8 @@ from schemas.invite import (
 
 blueprint = Blueprint("invites", __name__)
 
-# A note of 10,000 letters of any script, escaped, beside fifty recipients.
-_LARGEST = 256 * KIB
+# A note of 10,000 characters of any script, escaped, and fifty recipients.
+_MAX_BODY_BYTES = 256 * KIB
 
 _INVITE = Guard(
     audience="brand",
@@ -49,7 +49,7 @@ _INVITE = Guard(
     role=Role.Manager,
     verified_email=True,
     bucket="invite",
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
 _INVITE_MANY = Guard(
     audience="brand",
@@ -59,7 +59,7 @@ _INVITE_MANY = Guard(
     plan=plans.Tier.Starter,
     needs_active_subscription=True,
     bucket="invite",
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
 _READ = Guard(audience="dashboard")
 _RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
@@ -90,49 +90,49 @@ _CREATE_REFUSALS = (
     ),
 )
 def create_invite() -> Response:
-    """Invite somebody by mail. 201 with the invite and its link, which is never shown again.
+    """Invite a person by email. 201 with the invite and its link, which is never shown again.
 
-    They become Approved when they accept, and wait for the brand with autoApprove false. A pending invite of the same
+    They become Approved when they accept, or wait for the brand with autoApprove false. A pending invite of the same
     email to the same program is revoked.
     """
-    wanted = _body()
-    return _once(lambda: _create(wanted))
+    values = _body()
+    return _run_once(lambda: _create(values))
 
 
-def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create(values: Mapping[str, Any]) -> idempotency.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = invitations.create(organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now)
+    outcome = invitations.create(organization_id=caller.organization_id, body=values, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.invites
-    shown = invite_record(sent.invite, now=now)
-    audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
-    return 201, {"invite": shown, "acceptUrl": sent.accept_url}
+    (sent_invite,) = outcome.invites
+    record = invite_record(sent_invite.invite, now=now)
+    audit.record("affiliate_invite.created", sent_invite.invite.id, after=record, now=now)
+    return 201, {"invite": record, "acceptUrl": sent_invite.accept_url}
 
 
 @blueprint.post("/api/affiliate-invites/bulk")
 @operation(_INVITE_MANY, object_of(BulkAnswer()), status=201, takes=BulkInviteBody(), refuses=_CREATE_REFUSALS)
 def create_invites() -> Response:
-    """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
+    """Invite up to 50 people by email. 201 with the invites; a recipient whose slug is taken is invited without it.
 
-    People who are named twice, or are in the program already, are skipped.
+    Duplicates and people who are in the program already are skipped.
     """
-    wanted = _body()
-    return _once(lambda: _create_many(wanted))
+    values = _body()
+    return _run_once(lambda: _create_many(values))
 
 
-def _create_many(wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create_many(values: Mapping[str, Any]) -> idempotency.Answer:
     now, caller = clock.now(), guards.caller()
     outcome = invitations.create_many(
-        organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now
+        organization_id=caller.organization_id, body=values, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
-    shown = [invite_record(sent.invite, now=now) for sent in outcome.invites]
-    for sent, invite in zip(outcome.invites, shown, strict=True):
-        audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
+    records = [invite_record(row.invite, now=now) for row in outcome.invites]
+    for row, invite in zip(outcome.invites, records, strict=True):
+        audit.record("affiliate_invite.created", row.invite.id, after=invite, now=now)
     return 201, {
-        "created": len(shown),
+        "created": len(records),
         "skipped": outcome.skipped,
-        "invites": shown,
+        "invites": records,
         "slugConflicts": _CONFLICTS.dump(outcome.conflicts),
     }
 
@@ -140,19 +140,19 @@ def _create_many(wanted: Mapping[str, Any]) -> idempotency.Answer:
 @blueprint.get("/api/affiliate-invites")
 @operation(_READ, page(_RECORD), asks=InvitesQuery())
 def list_invites() -> Mapping[str, object]:
-    """List invites, newest first, of one program or in one state when asked."""
+    """List invites, newest first; filtered by program and state."""
     query, organization_id, now = body.query(), guards.organization_id(), clock.now()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = invites.page(
             organization_id=organization_id,
             program_id=query["program_id"],
             state=query["state"],
             now=now,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda shown: [invite_record(row, now=now) for row in shown])
+    return paging.serialize_page(page_request, rows, lambda rows: [invite_record(row, now=now) for row in rows])
 
 
 @blueprint.post("/api/affiliate-invites/<invite_id>/resend")
@@ -171,24 +171,24 @@ def list_invites() -> Mapping[str, object]:
     ),
 )
 def resend_invite(invite_id: str) -> Response:
-    """Send a pending or expired invite again, with a new link for 14 days. 200 with both; the old link is dead."""
-    return _once(lambda: _resend(invite_id))
+    """Resend a pending or expired invite with a new link for 14 days. 200 with both; the old link stops working."""
+    return _run_once(lambda: _resend(invite_id))
 
 
 def _resend(invite_id: str) -> idempotency.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.invites
-    shown = invite_record(sent.invite, now=now)
-    audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
-    return 200, {"invite": shown, "acceptUrl": sent.accept_url}
+    (sent_invite,) = outcome.invites
+    record = invite_record(sent_invite.invite, now=now)
+    audit.record("affiliate_invite.resent", wanted_id, after=record, now=now)
+    return 200, {"invite": record, "acceptUrl": sent_invite.accept_url}
 
 
 @blueprint.delete("/api/affiliate-invites/<invite_id>")
 @operation(_REVOKE, status=204, refuses=("404 not_found", "409 invite_not_pending"))
 def revoke_invite(invite_id: str) -> Response:
-    """Take a pending or expired invite back. 204; its link is dead."""
+    """Revoke a pending or expired invite. 204; its link stops working."""
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     with db.unit_of_work(guards.organization_id()):
         invite = invitations.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
@@ -203,7 +203,7 @@ def _body() -> Mapping[str, Any]:
         raise invite_refusal(error) from error
 
 
-def _once(work: Callable[[], idempotency.Answer]) -> Response:
+def _run_once(work: Callable[[], idempotency.Answer]) -> Response:
     answer = idempotency.run_once(work)
     wake_relay()
     return answer

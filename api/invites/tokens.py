@@ -1,7 +1,7 @@
-"""What the link of an invite opens for the person who holds it.
+"""The link of an invite, for the invited person: preview and accept.
 
-A token is looked up by its hash, so a malformed one and an unknown one take the same way to the same answer. Accepting
-can be repeated as it is, and an Idempotency-Key would be kept under a path that has the token in it: it is not used.
+A token is looked up by its hash, so a malformed and an unknown one get the same answer in the same way. Accepting is
+idempotent itself, and an Idempotency-Key would be stored under a path that contains the token: it is not used.
 Source: core spec, "Affiliate invites".
 """
 
@@ -25,21 +25,21 @@ _PUBLIC = Guard(audience="public", bucket="anonymous")
 _ANSWER = AcceptAnswer()
 _PREVIEW = InvitePreview()
 
-#: Why a link is refused, and then why it cannot be accepted.
-GONE = ("404 not_found", "410 invite_expired", "410 invite_revoked")
-NOT_NOW = "409 program_inactive"
+#: The refusals of a link, and the further refusal of accepting it.
+LINK_REFUSALS = ("404 not_found", "410 invite_expired", "410 invite_revoked")
+ACCEPT_REFUSAL = "409 program_inactive"
 
 
 @blueprint.get("/api/affiliate-invites/by-token/<token>")
-@operation(_PUBLIC, object_of(_PREVIEW), refuses=GONE)
+@operation(_PUBLIC, object_of(_PREVIEW), refuses=LINK_REFUSALS)
 def preview_invite(token: str) -> Mapping[str, object]:
-    """Show what an invite is about that waits to be accepted."""
-    found = preview(token)
-    if found.standing is not None:
+    """Show a pending invite."""
+    opened = preview(token)
+    if opened.standing is not None:
         raise acceptance.unknown_invite_refusal()
-    occasion = found.occasion
+    occasion = opened.occasion
     terms = ("default_commission_type", "default_commission_value", "default_commission_model")
-    shown: Mapping[str, object] = _PREVIEW.dump(
+    record: Mapping[str, object] = _PREVIEW.dump(
         {
             **{name: getattr(occasion.program, name) for name in terms},
             "organization_name": occasion.organization.name,
@@ -50,26 +50,26 @@ def preview_invite(token: str) -> Mapping[str, object]:
             "email": occasion.invite.email,
             "full_name": occasion.invite.full_name,
             "personal_note_html": occasion.note_html,
-            "state": found.state.value,
+            "state": opened.state.value,
             "expires_at": occasion.invite.expires_at,
         }
     )
-    return shown
+    return record
 
 
 @blueprint.post("/api/affiliate-invites/by-token/<token>/accept")
-@operation(_PUBLIC, object_of(_ANSWER), refuses=(*GONE, NOT_NOW))
+@operation(_PUBLIC, object_of(_ANSWER), refuses=(*LINK_REFUSALS, ACCEPT_REFUSAL))
 def accept_invite(token: str) -> Mapping[str, object]:
-    """Accept an invite. 200 with the affiliate; a repeated request gets the same answer."""
-    standing = accept(token)
-    shown: dict[str, object] = _ANSWER.dump(standing)
-    if standing.warning is None:
-        del shown["warning"]
-    return shown
+    """Accept an invite. 200 with the affiliate; a repeated request gets the same response."""
+    acceptance = accept(token)
+    record: dict[str, object] = _ANSWER.dump(acceptance)
+    if acceptance.warning is None:
+        del record["warning"]
+    return record
 
 
 def preview(token: str) -> OpenedInvite:
-    """Return what a token opens; raises Refused 404 and 410."""
+    """Return the invite of a token. Raises Refused 404 and 410."""
     token_hash = dispatch.token_hash(token)
     with db.any_org_work():
         organization_id = acceptance.any_org_organization(token_hash)
@@ -78,7 +78,7 @@ def preview(token: str) -> OpenedInvite:
 
 
 def accept(token: str) -> Acceptance:
-    """Accept the invite that a token opens; raises Refused 404, 409 and 410."""
+    """Accept the invite of a token. Raises Refused 404, 409 and 410."""
     now, token_hash = clock.now(), dispatch.token_hash(token)
     with db.any_org_work():
         organization_id = acceptance.any_org_organization(token_hash)

@@ -1,8 +1,8 @@
-"""People who left an address.
+"""Leads: people who left their email address.
 
-leads       from the brand's servers, signed, and from its pages
-paid_lead   those that a campaign pays for
-lead_form   what the hosted form that asks for them shows
+leads       leads from the brand's servers, signed, and from its pages
+paid_lead   leads that a campaign pays for
+lead_form   the contents of the hosted form for them
 """
 
 from api.leads import leads, paid_lead

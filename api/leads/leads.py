@@ -44,7 +44,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
     ),
 )
 def record_lead() -> Response:
-    """Record a signed lead. 200 with its id, or `deduped` when the lead is known."""
+    """Record a signed lead. 200 with its id, or `deduped` if the lead is known."""
     posted = body.load(code="invalid_body")
     answer = idempotency.run_once(lambda: _record(posted))
     wake_relay()
@@ -70,19 +70,19 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     refuses=("400 invalid_body",),
 )
 def capture_lead() -> Response:
-    """Take a lead that a visitor's page sends. 200 with the same answer for every outcome."""
+    """Record a lead from a visitor's page. 200 with the same response for every outcome."""
     try:
         posted = body.load(code="invalid_body")
     except ValidationError:
-        return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
+        return _opaque_answer()  # the same response as for a valid lead
     ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     with db.any_org_work():
         page_leads.any_org_stage(
             lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()
         )
     wake_relay()
-    return _opaque()
+    return _opaque_answer()
 
 
-def _opaque() -> Response:
+def _opaque_answer() -> Response:
     return Response(orjson.dumps({"ok": True}), content_type="application/json")

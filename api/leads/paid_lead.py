@@ -1,4 +1,4 @@
-"""Leads that a campaign pays for, from people who filled in a form. A limited preview: 404 until a brand has it.
+"""Leads that a campaign pays for, from people who filled in a form. Limited preview: 404 until enabled for a brand.
 
 Source: core spec, "Click and lead fraud review" (paid lead).
 """
@@ -33,8 +33,8 @@ blueprint = Blueprint("paid_lead", __name__)
 _PUBLIC = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 _ANSWER = PaidLeadAnswer()
 
-#: Why a lead is refused.
-REFUSES = (
+#: The refusals of a lead.
+REFUSALS = (
     "404 not_found",
     "400 human_verification_failed",
     "409 campaign_budget_reached",
@@ -45,9 +45,9 @@ REFUSES = (
 
 
 @blueprint.post("/api/v1/lead")
-@operation(_PUBLIC, object_of(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
+@operation(_PUBLIC, object_of(_ANSWER), takes=PaidLeadBody(), refuses=REFUSALS)
 def create_paid_lead() -> Response:
-    """Take a lead from a form. 200 with the same answer, whether it is new, known or held back for a look."""
+    """Record a lead from a form. 200 with the same response, whether it is new, known or held back for a review."""
     try:
         posted = body.load()
     except ValidationError:
@@ -57,7 +57,7 @@ def create_paid_lead() -> Response:
 
 
 def _refuse_closed() -> None:
-    """Refuse a malformed lead with 404 where a good one would be: until a brand has the preview, nothing is here."""
+    """Refuse a malformed lead with 404 where a valid one would be: the form does not exist without the preview."""
     slug = (body.json_object() or {}).get("slug")
     if isinstance(slug, str):
         open_link(slug, None)
@@ -75,15 +75,15 @@ def open_link(slug: str, program: str | UUID | None) -> Link:
 
 
 def not_configured() -> Refused:
-    """Return the refusal while nobody is there to verify people."""
-    message = "Nobody can verify people here yet: the operator sets HUMAN_CHECK_URL and HUMAN_CHECK_SECRET."
+    """Return the refusal for an installation without human verification."""
+    message = "Human verification is not set up yet. The operator must set HUMAN_CHECK_URL and HUMAN_CHECK_SECRET."
     return Refused(503, "human_check_not_configured", message)
 
 
 def take(link: Link, posted: Mapping[str, Any]) -> Response:
-    """Take a lead of a link; `posted` is `PaidLeadBody` loaded. Raises Refused 400, 409 and 503.
+    """Record a lead of a link; `posted` is a loaded `PaidLeadBody`. Raises Refused 400, 409 and 503.
 
-    No call to somebody else's server is made inside a transaction.
+    No external server is called inside a transaction.
     """
     _check_human(link, posted)
     now = clock.now()
@@ -107,10 +107,10 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
     except human_check.NotConfigured as error:
         raise not_configured() from error
     except human_check.Away as error:
-        message = "It could not be verified that you are a person, and nothing was recorded. Send it again."
+        message = "Human verification is not available right now, and nothing was recorded. Please try again."
         raise Refused(503, "human_check_unavailable", message) from error
     if not is_human:
-        message = "It was not verified that you are a person, or too long ago. Do it again."
+        message = "Human verification failed or expired. Please try again."
         raise Refused(400, "human_verification_failed", message, field="token")
 
 

@@ -1,18 +1,17 @@
 """The Model Context Protocol: agents that work for a brand use the operations of this api as tools.
 
-endpoint    POST /mcp
-well_known  where clients learn who gives out tokens for it
-places      whether a request came to a name of ours
-messages    JSON-RPC: what is sent, what is answered
-eras        which revision of the protocol, and what it wants besides
-requests    a request as the methods see it
-methods     what can be asked
-reading     resources
-prompts     prompts
-choice      which tools a client is given
-calling     a tool is called, by way of a confirmation where it is dangerous
-asking      the operation behind it is asked: arguments, answer, result
-tools       the tools, and how each is bound to its operation
+endpoint           POST /mcp; refuses foreign hosts and origins
+well_known         metadata of the server that issues tokens for it
+messages           JSON-RPC requests and responses
+protocol_versions  the revisions of the protocol and the fields that each needs
+requests           a request as the methods see it
+methods            the methods of the protocol
+resources          resources
+prompts            prompts
+tool_choice        the tools that a client may use
+tool_calls         a tool call, with a confirmation where it is dangerous
+operation_calls    the call of the operation behind a tool: arguments, answer, result
+tools              the tools and their operations
 """
 
 from api.mcp import endpoint, well_known

@@ -1,25 +1,30 @@
-"""POST /mcp: the Model Context Protocol, for agents that work for a brand. Stateless; decision 35 says why it is here.
+"""POST /mcp: the Model Context Protocol, for agents that work for a brand. Stateless; decision 35 gives the reasons.
 
-Each message is a request of its own. Connecting and looking at the tools is on every plan; a tool is the operation that
-it asks, with that operation's plan, scope and limit. What asks no operation counts in the standard bucket itself.
+Each message is a request of its own. Connecting and listing the tools is on every plan; a tool call is a call of its
+operation, with that operation's plan, scope and limit. A message that calls no operation counts in the standard bucket.
 Source: Model Context Protocol, revision 2026-07-28 and the three with a handshake; core spec, section 1.
 """
 
+import functools
+import ipaddress
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from flask import Blueprint, Response, current_app, request
 
+import settings
 from api.access import guards
 from api.access.guards import KIB, Guard
 from api.edge import body, errors
 from api.edge.operations import object_of, operation
-from api.mcp import choice, eras, messages, methods, places
-from api.mcp.asking.asker import ToolAsker
+from api.mcp import messages, methods, protocol_versions, tool_choice
 from api.mcp.messages import RpcError, RpcMessage
+from api.mcp.operation_calls.client import OperationClient
 from api.mcp.requests import McpRequest
 from api.mcp.tools import catalogue
+from domain.refusals import Refused
 from schemas.mcp import McpAnswer, McpMessage, McpQuery
 
 blueprint = Blueprint("mcp", __name__)
@@ -38,48 +43,88 @@ _GUARD = Guard(audience="integration", counts_itself=True, max_body_bytes=5 * 10
     empty_at=(202,),
 )
 def send_mcp_message() -> Response:
-    """Take one message of an agent's client. 200 with the answer to a request, 202 for a notification."""
-    places.check()
+    """Process one message of an agent's client. 200 with the answer to a request, 202 for a notification."""
+    _check_origin()
     raw = request.get_data(cache=True)
-    sent = body.parse(raw)
+    parsed = body.parse(raw)
     try:
-        message = messages.read(sent, raw)
+        message = messages.parse_message(parsed, raw)
     except RpcError as error:
         guards.count_request("standard")
-        return _json(error.status, messages.failure(messages.sent_id(sent), error))
-    return _answer(message)
+        return _json(error.status, messages.error_response(messages.find_id(parsed), error))
+    return _respond(message)
 
 
-def _answer(message: RpcMessage) -> Response:
-    asker = ToolAsker()
-    answer = _answered(message, asker)
-    if asker.count == 0:
+def _respond(message: RpcMessage) -> Response:
+    operations = OperationClient()
+    answer = _call_method(message, operations)
+    if operations.count == 0:
         guards.count_request("standard")
     return answer
 
 
-def _answered(message: RpcMessage, asker: ToolAsker) -> Response:
+def _call_method(message: RpcMessage, operations: OperationClient) -> Response:
     try:
-        client = eras.client_of(message, request.headers)
-        asker.client = client.name
+        client = protocol_versions.client_from_message(message, request.headers)
+        operations.client = client.name
         if message.id is None:
             return errors.empty_response(202)
-        found = methods.answer(_request(message, client, asker))
+        result = methods.call_method(_request(message, client, operations))
     except RpcError as error:
-        return _json(error.status, messages.failure(message.id, error))
-    return _json(200, messages.result(message.id, eras.finished(found, message.method, client)))
+        return _json(error.status, messages.error_response(message.id, error))
+    return _json(
+        200, messages.result_response(message.id, protocol_versions.add_common_fields(result, message.method, client))
+    )
 
 
-def _request(message: RpcMessage, client: eras.McpClient, asker: ToolAsker) -> McpRequest:
+def _request(message: RpcMessage, client: protocol_versions.McpClient, operations: OperationClient) -> McpRequest:
     return McpRequest(
         method=message.method,
         params=message.params,
         client=client,
-        choice=choice.of(body.query(), guards.caller()),
-        tools=catalogue.of(current_app._get_current_object()),  # type: ignore[attr-defined]  # it is kept by it
-        asker=asker,
+        choice=tool_choice.choice_from_query(body.query(), guards.caller()),
+        tools=catalogue.bound_tools(current_app._get_current_object()),  # type: ignore[attr-defined]  # the tools are cached by it
+        operations=operations,
     )
 
 
-def _json(status: int, found: Mapping[str, Any]) -> Response:
-    return Response(orjson.dumps(found), status=status, content_type="application/json")
+def _json(status: int, result: Mapping[str, Any]) -> Response:
+    return Response(orjson.dumps(result), status=status, content_type="application/json")
+
+
+def _check_origin() -> None:
+    """Refuse a request with a foreign Host or Origin (403).
+
+    A page whose host name suddenly resolves to this machine (DNS rebinding) sends a Host that is not this service's.
+    Source: Model Context Protocol, "Streamable HTTP", Security.
+    """
+    origin = request.headers.get("Origin")
+    if not _is_own(f"//{request.host}") or (origin is not None and not _is_own(origin)):
+        raise Refused(
+            403, "forbidden", "Call this address by its own host name, and not from a page of another origin."
+        )
+
+
+def _is_own(address: str) -> bool:
+    chosen = settings.current()
+    return _is_own_host(address, chosen.web.url, is_embedded=chosen.servers.database_url is None)
+
+
+@functools.lru_cache(maxsize=64)  # agents name one of a few hosts
+def _is_own_host(address: str, url: str, *, is_embedded: bool) -> bool:
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    public = urlsplit(url).hostname or ""
+    is_local = _is_loopback(public) or is_embedded
+    return bool(host) and (host == public or (is_local and _is_loopback(host)))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: reads one message of a client, writes what it is answered; any body gives a message or an RpcError."""
+"""JSON-RPC 2.0: parses one message of a client and builds its response; any body gives a message or an RpcError."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
-# It is answered as it was sent.
+# The response repeats it.
 _MAX_ID_CHARACTERS = 255
-# What a user can have done with a question (MCP, elicitation).
+# A user's possible reactions to a question (MCP, elicitation).
 _ACTIONS = ("accept", "decline", "cancel")
 
 RpcId = str | int | float
@@ -32,80 +32,80 @@ class RpcError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RpcMessage:
-    """One message. `id` is None for a notification, and for an answer to something that nobody asked."""
+    """One message. `id` is None for a notification, and for a response to a request that was never sent."""
 
     id: RpcId | None
     method: str
     params: Mapping[str, Any]
 
 
-def sent_id(sent: object) -> RpcId | None:
-    """Return the id of a parsed body, if it has a valid one, for the answer that the message is malformed."""
-    found = sent.get("id") if isinstance(sent, dict) else None
-    return found if _is_id(found) else None
+def find_id(parsed: object) -> RpcId | None:
+    """Return the valid id of a parsed body, or None; it is for the response to a malformed message."""
+    id = parsed.get("id") if isinstance(parsed, dict) else None
+    return id if _is_id(id) else None
 
 
-def read(sent: object, raw: bytes) -> RpcMessage:
-    """Return the message in a body; `sent` is what `body.parse` makes of the raw bytes. Raises RpcError."""
-    if sent is None and raw.strip() != b"null":  # null is JSON, but no message
+def parse_message(parsed: object, raw: bytes) -> RpcMessage:
+    """Return the message in a body; `parsed` is the result of `body.parse` for the raw bytes. Raises RpcError."""
+    if parsed is None and raw.strip() != b"null":  # null is JSON, but no message
         raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
-    if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
-        raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not taken.")
-    if "id" in sent and not _is_id(sent["id"]):
+    if not isinstance(parsed, dict) or parsed.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not accepted.")
+    if "id" in parsed and not _is_id(parsed["id"]):
         raise RpcError(INVALID_REQUEST, f"The id must be a number or at most {_MAX_ID_CHARACTERS} characters.")
-    if "method" not in sent and ("result" in sent or "error" in sent):
+    if "method" not in parsed and ("result" in parsed or "error" in parsed):
         return RpcMessage(None, "", {})
-    method = sent.get("method")
+    method = parsed.get("method")
     if not isinstance(method, str) or not method:
-        raise RpcError(INVALID_REQUEST, "The method must be a text.")
-    params = an_object(sent, "params")
+        raise RpcError(INVALID_REQUEST, "The method must be a string.")
+    params = object_member(parsed, "params")
     _check_input_responses(params)
-    return RpcMessage(sent.get("id"), method, params)
+    return RpcMessage(parsed.get("id"), method, params)
 
 
 def _check_input_responses(params: Mapping[str, Any]) -> None:
-    """Raise RpcError for what a client brings back of its user, where it cannot be an answer to a question of ours."""
-    responses = an_object(params, "inputResponses")
+    """Raise RpcError for a user's response in a form that no question of this server allows."""
+    responses = object_member(params, "inputResponses")
     for name in responses:
-        response = an_object(responses, name)
+        response = object_member(responses, name)
         if response.get("action", "accept") not in _ACTIONS:
             raise RpcError(INVALID_PARAMS, f"The action of {name} must be accept, decline or cancel.")
         if response.get("content") is not None:
-            an_object(response, "content")
+            object_member(response, "content")
     if not isinstance(params.get("requestState", ""), str):
-        raise RpcError(INVALID_PARAMS, "requestState must be a text.")
+        raise RpcError(INVALID_PARAMS, "requestState must be a string.")
 
 
-def an_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an object that may be missing. Raises RpcError when something else stands in its place."""
-    found = holder.get(name, {})
-    if not isinstance(found, dict):
+def object_member(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object that may be missing. Raises RpcError for any other type."""
+    value = holder.get(name, {})
+    if not isinstance(value, dict):
         raise RpcError(INVALID_PARAMS, f"{name} must be an object.")
-    return found
+    return value
 
 
-def a_text(holder: Mapping[str, Any], name: str) -> str:
-    """Return a text that must be there. Raises RpcError."""
-    found = holder.get(name)
-    if not isinstance(found, str) or not found:
-        raise RpcError(INVALID_PARAMS, f"{name} must be a text.")
-    return found
+def text_member(holder: Mapping[str, Any], name: str) -> str:
+    """Return a required text. Raises RpcError when it is missing or not a text."""
+    value = holder.get(name)
+    if not isinstance(value, str) or not value:
+        raise RpcError(INVALID_PARAMS, f"{name} must be a string.")
+    return value
 
 
-def result(id: RpcId | None, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer that holds a result."""
-    return {"jsonrpc": "2.0", "id": id, "result": found}
+def result_response(id: RpcId | None, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the response with a result."""
+    return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def failure(id: RpcId | None, error: RpcError) -> dict[str, Any]:
-    """Return the answer that holds an error."""
-    said: dict[str, Any] = {"code": error.code, "message": error.message}
+def error_response(id: RpcId | None, error: RpcError) -> dict[str, Any]:
+    """Return the response with an error."""
+    description: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
-        said["data"] = error.data
-    return {"jsonrpc": "2.0", "id": id, "error": said}
+        description["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": description}
 
 
-def _is_id(found: object) -> bool:
-    if isinstance(found, str):
-        return len(found) <= _MAX_ID_CHARACTERS
-    return isinstance(found, int | float) and not isinstance(found, bool)
+def _is_id(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _MAX_ID_CHARACTERS
+    return isinstance(value, int | float) and not isinstance(value, bool)

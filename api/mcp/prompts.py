@@ -1,24 +1,24 @@
-"""Prompts: what a person can have an agent do for them, in words that lead it to the right tools."""
+"""Prompts: tasks that a person can give to an agent, in words that lead it to the right tools."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.mcp.messages import INVALID_PARAMS, RpcError, a_text, an_object
+from api.mcp.messages import INVALID_PARAMS, RpcError, object_member, text_member
 from api.mcp.requests import McpRequest
 
-_LONGEST_ARGUMENT = 200
+_MAX_ARGUMENT_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class McpPrompt:
-    """A prompt: its name and title, what it is for, what it may be given, and what it says; `{name}` is an argument."""
+    """A prompt: name, title, purpose, arguments and text; `{name}` in the text is an argument."""
 
     name: str
     title: str
     about: str
-    needs: Mapping[str, str]
-    takes: Mapping[str, str]
+    required_arguments: Mapping[str, str]
+    optional_arguments: Mapping[str, str]
     text: str
 
 
@@ -26,22 +26,22 @@ _PROMPTS = (
     McpPrompt(
         "review_applications",
         "Review applications",
-        "Go through the affiliates who wait for a decision.",
+        "Review the affiliates who are waiting for a decision.",
         {},
-        {"programId": "Only those of this campaign."},
-        "Go through the affiliates who wait for a decision (list_applications). Campaign: {programId}. For each say in "
-        "one line who they are, how they want to advertise, and what speaks for or against them. Propose approve or "
-        "reject with a reason, and decide only what I agree to.",
+        {"programId": "Only applications to this campaign."},
+        "Review the affiliates who are waiting for a decision (list_applications). Campaign: {programId}. For each, "
+        "write one line: who they are, how they want to advertise, and the arguments for and against them. Propose to "
+        "approve or reject with a reason, and decide only what I agree to.",
     ),
     McpPrompt(
         "check_tracking",
         "Check tracking",
-        "Find out whether a campaign's tracking works.",
+        "Check whether a campaign's tracking works.",
         {"programId": "The campaign."},
         {},
         "Check whether the tracking of campaign {programId} works: get_tracking_status, then list_recent_events. If "
-        "nothing was seen, show me get_install_snippet and say where it belongs. Then watch list_recent_events while I "
-        "make a test purchase, and say what arrived.",
+        "nothing was recorded, show me get_install_snippet and explain where to install it. Then watch "
+        "list_recent_events while I make a test purchase, and report what arrived.",
     ),
     McpPrompt(
         "weekly_report",
@@ -50,50 +50,52 @@ _PROMPTS = (
         {},
         {"programId": "Only this campaign."},
         "Write a report of the last seven days. Campaign: {programId}. Use get_program_stats, list_conversions with "
-        "since, list_fraud_events and list_payouts. Give clicks, leads, sales, commissions and what is owed by "
-        "currency, the five best affiliates, what looks unusual, and what waits for a decision.",
+        "since, list_fraud_events and list_payouts. Report clicks, leads, sales, commissions and the amounts owed by "
+        "currency, the five best affiliates, anything unusual, and everything that is waiting for a decision.",
     ),
     McpPrompt(
         "explain_commission",
         "Explain a commission",
-        "Say how the commission of a sale came about.",
+        "Explain how the commission of a sale was computed.",
         {"conversionId": "The conversion."},
         {},
         "Explain the commission of conversion {conversionId}: read get_conversion, the campaign's terms (get_program) "
-        "and the affiliate's own rate (get_affiliate). Say which rate was used and why, what was refunded, and what is "
-        "still to be paid.",
+        "and the affiliate's own rate (get_affiliate). Explain which rate was used and why, what was refunded, and "
+        "what is still to be paid.",
     ),
 )
 
 
-def listed() -> list[dict[str, Any]]:
-    """Return the prompts as prompts/list shows them."""
+def list_prompts() -> list[dict[str, Any]]:
+    """Return the prompts as prompts/list returns them."""
     return [
         {"name": prompt.name, "title": prompt.title, "description": prompt.about, "arguments": _arguments(prompt)}
         for prompt in _PROMPTS
     ]
 
 
-def get(request: McpRequest) -> Mapping[str, Any]:
-    """Return a prompt with its arguments filled in. Raises RpcError for one that there is not or wrong arguments."""
-    name = a_text(request.params, "name")
-    sent = an_object(request.params, "arguments")
-    prompt = next((one for one in _PROMPTS if one.name == name), None)
+def render_prompt(request: McpRequest) -> Mapping[str, Any]:
+    """Return a prompt with its arguments filled in. Raises RpcError for an unknown prompt or wrong arguments."""
+    name = text_member(request.params, "name")
+    arguments = object_member(request.params, "arguments")
+    prompt = next((prompt for prompt in _PROMPTS if prompt.name == name), None)
     if prompt is None:
         raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name[:100]}", status=200)
-    known = {**prompt.needs, **prompt.takes}
-    for argument, value in sent.items():
-        if argument not in known or not isinstance(value, str) or len(value) > _LONGEST_ARGUMENT:
-            raise RpcError(INVALID_PARAMS, f"The prompt {name} takes no such {argument[:100]}.", status=200)
-    for argument in prompt.needs:
-        a_text(sent, argument)
-    said = prompt.text.format(**{argument: sent.get(argument) or "all" for argument in known})
+    accepted = {**prompt.required_arguments, **prompt.optional_arguments}
+    for argument, value in arguments.items():
+        if argument not in accepted or not isinstance(value, str) or len(value) > _MAX_ARGUMENT_LENGTH:
+            raise RpcError(INVALID_PARAMS, f"The prompt {name} does not accept this {argument[:100]}.", status=200)
+    for argument in prompt.required_arguments:
+        text_member(arguments, argument)
+    text = prompt.text.format(**{argument: arguments.get(argument) or "all" for argument in accepted})
     return {
         "description": prompt.about,
-        "messages": [{"role": "user", "content": {"type": "text", "text": said}}],
+        "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
     }
 
 
 def _arguments(prompt: McpPrompt) -> list[dict[str, Any]]:
-    needed = [{"name": name, "description": about, "required": True} for name, about in prompt.needs.items()]
-    return [*needed, *({"name": name, "description": about} for name, about in prompt.takes.items())]
+    required = [
+        {"name": name, "description": about, "required": True} for name, about in prompt.required_arguments.items()
+    ]
+    return [*required, *({"name": name, "description": about} for name, about in prompt.optional_arguments.items())]

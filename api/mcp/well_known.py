@@ -1,6 +1,6 @@
-"""Where a client learns who gives out tokens for /mcp. Source: RFC 9728; Model Context Protocol, "Authorization".
+"""Metadata of the server that issues tokens for /mcp. Source: RFC 9728; Model Context Protocol, "Authorization".
 
-Without MCP_OAUTH_ISSUER nobody does: a client that was told of OAuth would try to register, and fail.
+Without MCP_OAUTH_ISSUER there is no metadata: a client that reads of OAuth would try to register, and fail.
 """
 
 from collections.abc import Mapping
@@ -24,22 +24,22 @@ _METADATA = ProtectedResource()
 @blueprint.get("/.well-known/oauth-protected-resource/mcp")
 @operation(_OPEN, object_of(_METADATA), refuses=("404 not_found",))
 def get_mcp_resource_metadata() -> Mapping[str, Any]:
-    """Say who gives out tokens for `/mcp`, and with which scopes. 404 where agents come with API keys alone."""
+    """Show which server issues tokens for `/mcp`, and their scopes. 404 where agents use API keys only."""
     return _metadata()
 
 
 @blueprint.get("/.well-known/oauth-protected-resource")
 @operation(_OPEN, object_of(_METADATA), refuses=("404 not_found",))
 def get_resource_metadata() -> Mapping[str, Any]:
-    """Say the same to clients that look at the root."""
+    """Show the same to clients that look at the root."""
     return _metadata()
 
 
 def _metadata() -> Mapping[str, Any]:
     chosen = settings.current()
     if chosen.identity.mcp_issuer is None:
-        raise Refused(404, "not_found", "Agents come with API keys here: no tokens are given out for /mcp.")
-    shown: Mapping[str, Any] = _METADATA.dump(
+        raise Refused(404, "not_found", "No tokens are issued for /mcp here. Connect with an API key.")
+    metadata: Mapping[str, Any] = _METADATA.dump(
         {
             "resource": f"{chosen.web.url}/mcp",
             "authorization_servers": [chosen.identity.mcp_issuer],
@@ -47,4 +47,4 @@ def _metadata() -> Mapping[str, Any]:
             "bearer_methods_supported": ["header"],
         }
     )
-    return shown
+    return metadata

@@ -1,17 +1,17 @@
-"""What the affiliate who signed in sees of themselves, with every brand that they work for.
+"""The signed-in affiliate's own records, with every brand that they work for.
 
-person     their account, their programs, and what else there is
-balance    what they are owed, and when it becomes payable
-numbers    what their links brought
-links      their links
-earnings   what they earned and why, also as a file
-receipts   what they were paid
-applications  what else they are asked where they applied
-network    programs of every brand that one may apply to
-assets     what brands give them to advertise with
+person        their account, their programs, and programs open to them
+balance       the amounts that they are owed, and when these become payable
+numbers       the clicks and sales of their links
+links         their links
+earnings      their earnings with the reasons, also as a file
+receipts      the payouts to them
+applications  the second step of their applications
+network       programs of every brand that they may apply to
+assets        texts and images from brands
 
-All of it is for somebody with a verified email alone. Where they are paid is in `payouts.account`, their codes in
-`coupons.own`, their recruits in `affiliates.sub_affiliates`, their deals in `deals.creator`.
+All of it needs a verified email. Payout accounts are in `payouts.account`, codes in `coupons.own`, recruits in
+`affiliates.sub_affiliates`, deals in `deals.creator`.
 """
 
 from api.me import applications, assets, balance, earnings, links, network, numbers, person, receipts

@@ -1,4 +1,4 @@
-"""Applications of the affiliate who signed in whose form has a second step.
+"""The signed-in affiliate's applications whose form has a second step.
 
 Source: tracking spec, section 6, affiliate.application_completed.
 """
@@ -15,7 +15,7 @@ from api.access.guards import KIB, Guard
 from api.edge import body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from api.edge.relay_waker import wake_relay
-from api.storefront import answering
+from api.storefront import second_steps
 from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
@@ -39,8 +39,8 @@ def list_own_applications() -> list[dict[str, Any]]:
     """List the caller's applications to programs whose form has a second step. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = own_applications.any_org_list_applications(account_id=account.id, email=account.email)
-    return own_application_records(found)
+        rows = own_applications.any_org_list_applications(account_id=account.id, email=account.email)
+    return own_application_records(rows)
 
 
 @blueprint.post("/api/me/applications/<affiliate_id>/answers")
@@ -51,7 +51,7 @@ def list_own_applications() -> list[dict[str, Any]]:
     refuses=("400 invalid_request", "404 not_found", "409 application_closed"),
 )
 def submit_own_answers(affiliate_id: str) -> Response:
-    """Hand in the second step of an application, or hand it in again. 200 with what is kept."""
+    """Submit the second step of an application, for the first time or again. 200 with the stored answers."""
     wanted_id, account = path.uuid(affiliate_id, "application"), guards.account()
     with db.any_org_work():
         organization_id = own_applications.any_org_find_organization(
@@ -59,12 +59,14 @@ def submit_own_answers(affiliate_id: str) -> Response:
         )
     if organization_id is None:
         raise not_found("application", wanted_id)
-    sent = body.load()["answers"]
-    answer = idempotency.run_once(lambda: _submit(organization_id, wanted_id, sent), organization_id=organization_id)
+    submitted = body.load()["answers"]
+    answer = idempotency.run_once(
+        lambda: _submit(organization_id, wanted_id, submitted), organization_id=organization_id
+    )
     wake_relay()
     return answer
 
 
-def _submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
-    handed_in = answering.hand_in(organization_id, affiliate_id, sent, now=clock.now())
-    return 200, _ANSWER.dump(handed_in)
+def _submit(organization_id: UUID, affiliate_id: UUID, submitted: Mapping[str, Any]) -> idempotency.Answer:
+    stored = second_steps.submit(organization_id, affiliate_id, submitted, now=clock.now())
+    return 200, _ANSWER.dump(stored)

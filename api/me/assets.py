@@ -1,4 +1,4 @@
-"""Texts and images that brands give the affiliate who signed in."""
+"""Texts and images from brands for the signed-in affiliate."""
 
 from collections.abc import Mapping
 
@@ -26,35 +26,35 @@ _ASSETS = "/api/me/assets"
 @blueprint.get(_ASSETS)
 @operation(_READ, page(OwnAssetRecord()), asks=AssetsQuery(), may_lag="answer")
 def list_own_assets() -> Mapping[str, object]:
-    """List what the programs that the caller is Approved in give to advertise with, newest first.
+    """List the texts and images of the programs that the caller is Approved in, newest first.
 
     Budget: 1 statement.
     """
     query, account = body.query(), guards.account()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.any_org_work():
         rows = assets.any_org_list_own(
             account_id=account.id,
             email=account.email,
             program_id=query["program_id"],
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.serialize_page(page_request, rows, lambda rows: [_serialize(row) for row in rows])
 
 
 @blueprint.get(f"{_ASSETS}/<asset_id>/file")
 @operation(_READ, text("image/*"), refuses=("404 not_found",))
 def get_own_asset_file(asset_id: str) -> Response:
-    """Download an image that is listed, under a name that is made of the asset's."""
+    """Download a listed image; its file name comes from the asset's name."""
     wanted_id, account = path.uuid(asset_id, "asset"), guards.account()
     with db.any_org_work():
-        found = assets.any_org_find_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
-    if found is None:
+        file = assets.any_org_find_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
+    if file is None:
         raise Refused(404, "not_found", f"You have no image {wanted_id}.")
-    return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
+    return asset_files.download_response(file.content, name=file.name, content_type=file.content_type)
 
 
-def _shown(row: ListedAsset) -> dict[str, object]:
+def _serialize(row: ListedAsset) -> dict[str, object]:
     address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
     return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

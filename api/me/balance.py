@@ -1,4 +1,4 @@
-"""What the affiliate who signed in is owed: sums of the ledger by currency, and when more becomes payable."""
+"""The amounts owed to the signed-in affiliate: sums of the ledger by currency, and when more becomes payable."""
 
 from collections.abc import Mapping
 
@@ -16,18 +16,18 @@ blueprint = Blueprint("own_balance", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _RECORD = OwnBalanceRecord()
-_MOST_DAYS = 50
+_MAX_DAYS = 50
 
 
 @blueprint.get("/api/me/balance")
 @operation(_READ, object_of(_RECORD))
 def get_own_balance() -> Mapping[str, object]:
-    """Show what the caller has on hold, payable, on its way and paid, and the next days on which more is payable.
+    """Show the caller's amounts on hold, payable, on their way and paid, and the next days with more payable.
 
-    The days come from the holds that payout runs obey, and both are of one moment. Budget: 1 statement.
+    The days come from the holds that payout runs use, and both are of the same time. Budget: 1 statement.
     """
     account, now = guards.account(), clock.now()
     with db.any_org_work():
-        found = balances.any_org_find_of_person(account_id=account.id, email=account.email, now=now, days=_MOST_DAYS)
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+        balance = balances.any_org_find_of_person(account_id=account.id, email=account.email, now=now, days=_MAX_DAYS)
+    record: Mapping[str, object] = _RECORD.dump(balance)
+    return record

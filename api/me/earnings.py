@@ -1,4 +1,4 @@
-"""What the affiliate who signed in earned and why, as a list and as a file. Nothing of the buyer is in either."""
+"""The signed-in affiliate's earnings with the reasons, as a list and as a file. Neither has any data of the buyer."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ from schemas.me.earning import OwnConversionRecord, OwnConversionsQuery, OwnExpo
 blueprint = Blueprint("own_conversions", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
-_MOST_ROWS = 50_000
+_MAX_ROWS = 50_000
 _PIECE_ROWS = 1_000
 _COLUMNS = {
     "id": "id",
@@ -49,24 +49,24 @@ _COLUMNS = {
 @blueprint.get("/api/me/conversions")
 @operation(_READ, page(OwnConversionRecord()), asks=OwnConversionsQuery(), may_lag="answer")
 def list_own_conversions() -> Mapping[str, object]:
-    """List what credits the caller, with every brand, newest first; test sales are left out. Budget: 1 statement."""
+    """List the conversions that credit the caller, of every brand, newest first, without tests. Budget: 1 statement."""
     query, account, now = body.query(), guards.account(), clock.now()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.any_org_work():
         rows = earnings.any_org_list_earnings(
             account_id=account.id,
             email=account.email,
             filters=EarningFilters(**query["filters"]),
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: own_conversion_records(some, now=now))
+    return paging.serialize_page(page_request, rows, lambda rows: own_conversion_records(rows, now=now))
 
 
 @blueprint.get("/api/me/conversions.csv")
 @operation(_READ, text("text/csv"), asks=OwnExportQuery(), samples={"text/csv": ",".join(_COLUMNS)}, may_lag="pieces")
 def export_own_conversions() -> Response:
-    """Export what credits the caller as CSV, newest first, up to 50,000 rows."""
+    """Export the conversions that credit the caller as CSV, newest first, up to 50,000 rows."""
     filters = EarningFilters(**body.query()["filters"])
     answer = Response(_file(guards.account(), filters, PieceReader()), content_type="text/csv; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="earnings.csv"'
@@ -74,12 +74,12 @@ def export_own_conversions() -> Response:
 
 
 def _file(account: SignedInAffiliate, filters: EarningFilters, reader: PieceReader) -> Iterator[str]:
-    yield _lines([_COLUMNS])
+    yield _csv_lines([_COLUMNS])
     position: Position | None = None
-    left, now = _MOST_ROWS, clock.now()
+    left, now = _MAX_ROWS, clock.now()
 
     def next_rows() -> list[Earning]:
-        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        # One transaction per piece: a reader who takes an hour keeps none open, and memory holds one piece.
         with db.any_org_work():
             return earnings.any_org_list_earnings(
                 account_id=account.id,
@@ -93,15 +93,15 @@ def _file(account: SignedInAffiliate, filters: EarningFilters, reader: PieceRead
         rows = reader.read(next_rows)
         if not rows:
             return
-        shown = own_conversion_records(rows, now=now)
-        yield _lines([_cell(one[name]) for name in _COLUMNS.values()] for one in shown)
+        records = own_conversion_records(rows, now=now)
+        yield _csv_lines([_cell(record[name]) for name in _COLUMNS.values()] for record in records)
         position, left = (rows[-1].created_at, UUID(rows[-1].id)), left - len(rows)
 
 
-def _lines(rows: Any) -> str:
-    written = io.StringIO()
-    csv.writer(written).writerows(rows)
-    return written.getvalue()
+def _csv_lines(rows: Any) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
 
 def _cell(value: object) -> str:

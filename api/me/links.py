@@ -1,4 +1,4 @@
-"""The links of the affiliate who signed in, in every program that they are in.
+"""The signed-in affiliate's links, in every program that they are in.
 
 Source: core spec, section 8 "Limits" (affiliate links).
 """
@@ -38,8 +38,8 @@ def list_own_links() -> list[dict[str, Any]]:
     """List the caller's links by brand and program, each program's default one first. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        held = own_links.any_org_list_links(account_id=account.id, email=account.email, since=clock.now() - _RECENT)
-    return own_link_records(held, base_url=settings.current().web.url)
+        rows = own_links.any_org_list_links(account_id=account.id, email=account.email, since=clock.now() - _RECENT)
+    return own_link_records(rows, base_url=settings.current().web.url)
 
 
 @blueprint.post("/api/me/links")
@@ -57,47 +57,47 @@ def list_own_links() -> list[dict[str, Any]]:
     ),
 )
 def create_own_link() -> Response:
-    """Make one more link in a program that the caller is Approved in. 201 with it."""
-    wanted, account = body.load(), guards.account()
+    """Create another link in a program that the caller is Approved in. 201 with it."""
+    values, account = body.load(), guards.account()
     with db.any_org_work():
-        seat = recruits.any_org_find_caller_affiliate(
-            program_id=wanted["program_id"], account_id=account.id, email=account.email
+        membership = recruits.any_org_find_caller_affiliate(
+            program_id=values["program_id"], account_id=account.id, email=account.email
         )
-    if seat is None:
-        raise not_found("program", wanted["program_id"])
-    if seat.status != AffiliateStatus.Approved:
-        message = f"Your place in this program is {seat.status}, not Approved."
+    if membership is None:
+        raise not_found("program", values["program_id"])
+    if membership.status != AffiliateStatus.Approved:
+        message = f"Your status in this program is {membership.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
-    return idempotency.run_once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
+    return idempotency.run_once(lambda: _create(membership, values), organization_id=membership.organization_id)
 
 
-def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create(membership: CallerAffiliate, values: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
-    affiliate = management.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
-    made = affiliate_links.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
-    shown = serializers.serialize_link(made)
-    audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=seat.organization_id)
-    return 201, shown
+    affiliate = management.lock(organization_id=membership.organization_id, affiliate_id=membership.affiliate_id)
+    link = affiliate_links.add(affiliate=affiliate, alias=values["alias"], format=values["format"], now=now)
+    record = serializers.serialize_link(link)
+    audit.record("tracking_link.created", link.id, after=record, now=now, organization_id=membership.organization_id)
+    return 201, record
 
 
 @blueprint.delete("/api/me/links/<link_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 default_link_required"))
 def delete_own_link(link_id: str) -> Response:
-    """End one of the caller's links; the default one of a program stays. 204."""
+    """Delete one of the caller's links. The default link of a program cannot be deleted. 204."""
     wanted_id, account, now = path.uuid(link_id, "link"), guards.account(), clock.now()
     with db.any_org_work():
-        place = own_links.any_org_find_owner(account_id=account.id, email=account.email, link_id=wanted_id)
-    if place is None:
+        owner = own_links.any_org_find_owner(account_id=account.id, email=account.email, link_id=wanted_id)
+    if owner is None:
         raise not_found("link", wanted_id)
-    with db.unit_of_work(place.organization_id):
-        gone = affiliate_links.remove(
-            organization_id=place.organization_id, affiliate_id=place.affiliate_id, link_id=wanted_id, now=now
+    with db.unit_of_work(owner.organization_id):
+        link = affiliate_links.remove(
+            organization_id=owner.organization_id, affiliate_id=owner.affiliate_id, link_id=wanted_id, now=now
         )
         audit.record(
             "tracking_link.deleted",
-            gone.id,
-            before=serializers.serialize_link(gone),
+            link.id,
+            before=serializers.serialize_link(link),
             now=now,
-            organization_id=place.organization_id,
+            organization_id=owner.organization_id,
         )
     return Response(status=204)

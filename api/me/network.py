@@ -1,4 +1,4 @@
-"""The creator network for the affiliate who signed in: found, looked at, applied to.
+"""The creator network for the signed-in affiliate: list programs, show one, apply.
 
 Source: core spec, "Program fields accepted on create or update", rule 5.
 """
@@ -19,8 +19,8 @@ from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from models import db
 from models.programs import programs
-from pipelines.programs import networking
-from pipelines.storefront import matching
+from pipelines.programs import network_listing
+from pipelines.storefront import network_applications
 from schemas.me.network import (
     NetworkApplicationBody,
     NetworkApplicationRecord,
@@ -33,41 +33,45 @@ from schemas.me.network import (
 blueprint = Blueprint("creator_network", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
-# As the public form takes.
-_MOST_BYTES = 256 * KIB
+# As large as the public form's.
+_MAX_BODY_BYTES = 256 * KIB
 _APPLY = Guard(
-    audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", max_body_bytes=_MOST_BYTES
+    audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", max_body_bytes=_MAX_BODY_BYTES
 )
 
 
 @blueprint.get("/api/me/network")
 @operation(_READ, page(NetworkProgramRecord()), asks=NetworkQuery(), may_lag="answer")
 def list_network_programs() -> Mapping[str, Any]:
-    """List programs of every brand that take applications from affiliates of the service, those listed last first.
+    """List programs of every brand that accept applications from affiliates of the service, last listed first.
 
     A description is cut after 500 characters. Budget: 1 statement.
     """
     query, account = body.query(), guards.account()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
-        rows = networking.any_org_page(
-            account_id=account.id, email=account.email, filters=filters, after=asked.after, limit=asked.limit
+        rows = network_listing.any_org_list(
+            account_id=account.id,
+            email=account.email,
+            filters=filters,
+            after=page_request.after,
+            limit=page_request.limit,
         )
     base_url = settings.current().web.url
     return paging.serialize_page(
-        asked, rows, lambda some: network_records(some, base_url=base_url), time_field="listed_at"
+        page_request, rows, lambda rows: network_records(rows, base_url=base_url), time_field="listed_at"
     )
 
 
 @blueprint.get("/api/me/network/<program_id>")
 @operation(_READ, object_of(NetworkProgramRecord()), refuses=("404 not_found",))
 def get_network_program(program_id: str) -> Mapping[str, Any]:
-    """Show one program of the network with its whole description. Budget: 1 statement."""
+    """Show one program of the network with its full description. Budget: 1 statement."""
     wanted_id, account = path.uuid(program_id, "program"), guards.account()
     with db.any_org_work():
-        found = networking.any_org_find(wanted_id, account_id=account.id, email=account.email)
-    return network_records([found], base_url=settings.current().web.url)[0]
+        program = network_listing.any_org_find(wanted_id, account_id=account.id, email=account.email)
+    return network_records([program], base_url=settings.current().web.url)[0]
 
 
 @blueprint.post("/api/me/network/<program_id>/apply")
@@ -85,27 +89,29 @@ def get_network_program(program_id: str) -> Mapping[str, Any]:
     ),
 )
 def apply_to_network_program(program_id: str) -> Response:
-    """Apply to a program of the network with the address that one signed in with. 200 with how one stands in it.
+    """Apply to a program of the network with the caller's sign-in email. 200 with the caller's status in it.
 
-    The brand is told of it (`affiliate.created`) once the application is approved.
+    The brand gets the event `affiliate.created` once the application is approved.
     """
-    wanted_id, sent = path.uuid(program_id, "program"), body.load()
+    wanted_id, application = path.uuid(program_id, "program"), body.load()
     with db.any_org_work():
         organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
-        raise networking.not_listed()
-    answer = idempotency.run_once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
+        raise network_listing.not_listed_refusal()
+    answer = idempotency.run_once(
+        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id
+    )
     wake_relay()
     return answer
 
 
-def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
+def _apply(organization_id: UUID, program_id: UUID, application: Mapping[str, Any]) -> idempotency.Answer:
     now, account = clock.now(), guards.account()
-    matched = matching.apply(
+    matched = network_applications.apply(
         organization_id=organization_id,
         program_id=program_id,
         account_id=account.id,
-        application={**sent, "email": account.email},
+        application={**application, "email": account.email},
         now=now,
     )
     filed = matched.filed

@@ -1,4 +1,4 @@
-"""What the links of the affiliate who signed in brought: by day and by channel tag."""
+"""The clicks and sales of the signed-in affiliate's links: by day and by channel tag."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
@@ -21,13 +21,13 @@ blueprint = Blueprint("own_numbers", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _DAY, _CHANNEL = DayNumbersRecord(), ChannelNumbersRecord()
-_MOST_CHANNELS = 200
+_MAX_CHANNELS = 200
 
 
 @blueprint.get("/api/me/stats/daily")
 @operation(_READ, array(_DAY), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_days() -> Response:
-    """Show what the caller's links brought each day, without `from` and `to` in the last 30. Budget: 1 statement."""
+    """Show the clicks and sales of the caller's links by day, by default of the last 30. Budget: 1 statement."""
     first, last, parts = _read(own_numbers.any_org_list_by_day)
     return jsonify(_DAY.dump(daily.sum_by_day(parts, first=first, last=last), many=True))
 
@@ -35,24 +35,24 @@ def list_own_days() -> Response:
 @blueprint.get("/api/me/stats/channels")
 @operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_channels() -> Response:
-    """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
+    """Show the clicks and sales of the caller's top 200 channel tags. Budget: 1 statement."""
     _, _, parts = _read(own_numbers.any_org_list_by_channel)
-    return jsonify(_CHANNEL.dump(daily.sum_by_channel(parts, limit=_MOST_CHANNELS), many=True))
+    return jsonify(_CHANNEL.dump(daily.sum_by_channel(parts, limit=_MAX_CHANNELS), many=True))
 
 
-def _read(ask: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:
+def _read(query_parts: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:
     account, query = guards.account(), dict[str, Any](body.query())
     first, last = days(query, today=clock.now().date())
     with db.any_org_work():
-        parts = ask(
+        parts = query_parts(
             account_id=account.id,
             email=account.email,
             program_id=query["program_id"],
-            since=_begin(first),
-            until=_begin(last) + timedelta(days=1),
+            since=_start_of_day(first),
+            until=_start_of_day(last) + timedelta(days=1),
         )
     return first, last, parts
 
 
-def _begin(day: date) -> datetime:
+def _start_of_day(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)

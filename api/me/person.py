@@ -1,4 +1,4 @@
-"""The account of the affiliate who signed in, the programs that they are in, and those that they may apply to."""
+"""The signed-in affiliate's account, the programs that they are in, and those that they may apply to."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,21 +34,21 @@ def get_own_account() -> Mapping[str, Any]:
 @blueprint.get("/api/me/programs")
 @operation(_READ, array(JoinedProgramRecord()), may_lag="answer")
 def list_own_programs() -> list[dict[str, Any]]:
-    """List the programs that the caller is in or has applied to, with what they pay. Budget: 1 statement."""
+    """List the programs that the caller is in or has applied to, with their commissions. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = memberships.any_org_list_joined(account_id=account.id, email=account.email)
-    return person.joined_records(found)
+        rows = memberships.any_org_list_joined(account_id=account.id, email=account.email)
+    return person.joined_records(rows)
 
 
 @blueprint.get("/api/me/programs/offers")
 @operation(_READ, array(ProgramOfferRecord()))
 def list_program_offers() -> list[dict[str, Any]]:
-    """List open programs of the caller's brands that they are not in; one applies as anybody does.
+    """List open programs of the caller's brands that they are not in; apply with the public form.
 
     Budget: 1 statement.
     """
     account = guards.account()
     with db.any_org_work():
-        found = memberships.any_org_list_offered(account_id=account.id, email=account.email)
-    return person.offer_records(found)
+        rows = memberships.any_org_list_offered(account_id=account.id, email=account.email)
+    return person.offer_records(rows)

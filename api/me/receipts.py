@@ -1,4 +1,4 @@
-"""What the affiliate who signed in was paid, and for what."""
+"""The payouts to the signed-in affiliate, with their conversions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,22 +26,22 @@ _RECORD = OwnPayoutRecord()
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_payouts() -> Mapping[str, object]:
     """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
-    asked, account = paging.read_page_request(body.query()), guards.account()
+    page_request, account = paging.read_page_request(body.query()), guards.account()
     with db.any_org_work():
         rows = receipts.any_org_list_receipts(
-            account_id=account.id, email=account.email, after=asked.after, limit=asked.limit
+            account_id=account.id, email=account.email, after=page_request.after, limit=page_request.limit
         )
-    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
+    return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 
 @blueprint.get("/api/me/payouts/<payout_id>")
 @operation(_READ, object_of(OwnPayoutDetail()), refuses=("404 not_found",))
 def get_own_payout(payout_id: str) -> Mapping[str, Any]:
-    """Show one payout to the caller with what it pays for, and what it holds back and why. Budget: 2 statements."""
+    """Show one payout to the caller with its conversions and the amounts held back. Budget: 2 statements."""
     wanted_id, account = path.uuid(payout_id, "payout"), guards.account()
     with db.any_org_work():
-        found = receipts.any_org_find_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
-        if found is None:
+        payout = receipts.any_org_find_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
+        if payout is None:
             raise not_found("payout", wanted_id)
-        lines = receipts.list_lines(organization_id=UUID(found.organization_id), payout_id=wanted_id)
-    return own_payout_detail(found, lines)
+        lines = receipts.list_lines(organization_id=UUID(payout.organization_id), payout_id=wanted_id)
+    return own_payout_detail(payout, lines)

@@ -1,21 +1,21 @@
-"""What operators see and do, of the installation and of every organization.
+"""The operators' interface to the installation and to every organization.
 
-guarding      who may call what is here
-attention     how much of everything waits for an operator
-queues        who works on what; pause and resume
-dead_letters  jobs that gave up: look, replay, discard
-schedule      what is done by the clock, and what is late
-ledger        whether the money adds up
-payouts       runs to review, payouts that nobody knows the end of, words of rails
-rates         how old the rates are; load a file, ask the feed
-mail          letters: sent, kept and failed
-tenants       organizations, and the settings that are the operator's alone
-programs      suspended and resumed; reviewed for the creator network
-disputes      about milestones of deals: hear both sides, settle
-connections   gateways and platforms in trouble
+operator_guards  the guards of these routes
+attention        counts of everything that waits for an operator
+queues           workers and backlog of queues; pause and resume
+dead_letters     failed jobs: read, replay, discard
+schedule         scheduled tasks, and late ones
+ledger           the checks of the ledger
+payouts          runs to review, payouts with an unknown outcome, events of rails
+rates            the age of exchange rates; load a file, request the feed
+mail             emails: sent, stored and failed
+tenants          organizations, and the settings that only operators change
+programs         suspend and resume; review for the creator network
+disputes         disputes about milestones of deals: hear both sides, settle
+connections      gateways and platforms with problems
 
-What is changed is written into the audit log, with who and why. The commands (`flask jobs`, `flask payout`, …) do the
-same things by the same pipelines.
+Changes are written to the audit log, with the operator and the reason. The commands (`flask jobs`, `flask payout`, …)
+use the same pipelines.
 """
 
 from api.operator import (

@@ -1,4 +1,4 @@
-"""How much of everything waits for an operator."""
+"""Counts of everything that waits for an operator."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from adapters import clock
 from api.edge.operations import object_of, operation
-from api.operator.guarding import READ
+from api.operator.operator_guards import READ
 from models import db
 from pipelines.operating import attention
 from schemas.operator.tenants import AttentionRecord
@@ -19,11 +19,11 @@ _RECORD = AttentionRecord()
 @blueprint.get("/api/operator/attention")
 @operation(READ, object_of(_RECORD))
 def summarize_attention() -> Mapping[str, object]:
-    """Count what waits for an operator: dead letters, runs, rails, money, rates, mail, connections, the clock.
+    """Count what waits for an operator: dead letters, runs, rails, ledger, rates, mail, connections, schedule.
 
     Budget: 3 round trips.
     """
     with db.any_org_work():
-        found = attention.any_org_count(now=clock.now())
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+        counts = attention.any_org_count(now=clock.now())
+    record: Mapping[str, object] = _RECORD.dump(counts)
+    return record

@@ -1,4 +1,4 @@
-"""Whether the money adds up, organization by organization."""
+"""The checks of the ledger, organization by organization."""
 
 from flask import Blueprint, Response, jsonify
 
@@ -6,7 +6,7 @@ from adapters import clock
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
 from api.edge.relay_waker import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.ledger import results
 from pipelines import ledger_check
@@ -20,24 +20,24 @@ _RECORD = LedgerCheckRecord()
 @blueprint.get("/api/operator/ledger")
 @operation(READ, array(_RECORD), asks=LedgerQuery())
 def list_ledger_checks() -> Response:
-    """List what the last check of each organization's money found, the oldest check first. Budget: 1 round trip."""
+    """List the result of the last ledger check of each organization, oldest check first. Budget: 1 round trip."""
     with db.any_org_work():
-        found = results.any_org_list(only_red=body.query()["red"])
-    return jsonify(_RECORD.dump(found, many=True))
+        rows = results.any_org_list(only_red=body.query()["red"])
+    return jsonify(_RECORD.dump(rows, many=True))
 
 
 @blueprint.post("/api/operator/ledger/check")
 @operation(WRITE, EMPTY, status=202, takes=LedgerCheckBody(), refuses=("404 not_found",))
 def check_ledger() -> Response:
-    """Ask for a check of one organization's money, or of everybody's. 202: workers do it, in the order of the ids."""
+    """Request a ledger check of one organization, or of all. 202: workers do it, in the order of the ids."""
     organization_id = body.load_optional()["organization_id"]
 
-    def ask() -> idempotency.Answer:
+    def request_check() -> idempotency.Answer:
         ledger_check.any_org_enqueue(organization_id)
         about = "all" if organization_id is None else str(organization_id)
         audit.record("ledger.check_asked", about, organization_id=organization_id, now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(ask)
+    answer = idempotency.run_once_for_operator(request_check)
     wake_relay()
     return answer

@@ -1,6 +1,6 @@
-"""Letters of every organization: what went out, what is kept for lack of a mail server, what failed and why.
+"""Emails of every organization: sent ones, ones stored without a mail server, failed ones with the reason.
 
-Who looks at a letter's text is written down, and sign-in links in it lead nowhere.
+Reading the text of an email is audited, and sign-in links in it are masked.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import EMPTY, object_of, operation, page
 from api.edge.relay_waker import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from domain.mail import sign_in_links
 from domain.refusals import Refused
 from models import db
@@ -25,7 +25,7 @@ blueprint = Blueprint("operator_mail", __name__)
 _LETTER = LetterRecord()
 _OPENED = OpenedLetterRecord()
 
-_SHOWN = (
+_COPIED_FIELDS = (
     "id",
     "organization_id",
     "kind",
@@ -42,21 +42,24 @@ _SHOWN = (
 @blueprint.get("/api/operator/mail")
 @operation(READ, page(_LETTER), asks=MailQuery())
 def list_letters() -> Mapping[str, object]:
-    """List letters, newest first. Budget: 1 round trip."""
+    """List emails, newest first. Budget: 1 round trip."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.any_org_work():
         rows = any_org_page(
-            organization_id=query["organization_id"], status=query["status"], after=asked.after, limit=asked.limit
+            organization_id=query["organization_id"],
+            status=query["status"],
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: [_LETTER.dump(_listed(row)) for row in some])
+    return paging.serialize_page(page_request, rows, lambda rows: [_LETTER.dump(_serialize(row)) for row in rows])
 
 
 @blueprint.get("/api/operator/mail/<message_id>")
 @operation(READ, object_of(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True, writes=True)
 def open_letter(message_id: str) -> Mapping[str, object]:
-    """Show one letter with its text. The audit log keeps that it was read, and by whom. Budget: 2 round trips."""
-    wanted_id = path.uuid(message_id, "letter")
+    """Show one email with its text. The audit log records the reader. Budget: 2 round trips."""
+    wanted_id = path.uuid(message_id, "email")
     with db.any_org_work():
         opened = mail.any_org_open(wanted_id)
         message = opened.message
@@ -68,8 +71,8 @@ def open_letter(message_id: str) -> Mapping[str, object]:
             now=clock.now(),
         )
     text = None if opened.text is None else sign_in_links.mask(opened.text)
-    shown: Mapping[str, object] = _OPENED.dump({**_listed(message), "text": text})
-    return shown
+    record: Mapping[str, object] = _OPENED.dump({**_serialize(message), "text": text})
+    return record
 
 
 @blueprint.post("/api/operator/mail/<message_id>/retry")
@@ -77,16 +80,20 @@ def open_letter(message_id: str) -> Mapping[str, object]:
     WRITE, EMPTY, status=202, takes=Nothing(), refuses=("404 not_found", "409 no_mail_server", "409 not_retryable")
 )
 def retry_letter(message_id: str) -> Response:
-    """Queue a Kept or Failed letter again, once there is a mail server or the cause is gone."""
-    wanted_id = path.uuid(message_id, "letter")
+    """Queue a Kept or Failed email again, once there is a mail server or the cause is fixed."""
+    wanted_id = path.uuid(message_id, "email")
     body.load_optional()
 
     def retry() -> idempotency.Answer:
         letter = mail.any_org_find(wanted_id)
         if not mail.any_org_retry([wanted_id]):
-            raise Refused(409, "not_retryable", "The letter is neither Kept nor Failed, or its text was dropped.")
-        said = {"message": str(wanted_id)}
-        audit.record("mail.retried", wanted_id, after=said, organization_id=letter.organization_id, now=clock.now())
+            raise Refused(
+                409,
+                "not_retryable",
+                "This email is neither Kept nor Failed, or its text was deleted.",
+            )
+        details = {"message": str(wanted_id)}
+        audit.record("mail.retried", wanted_id, after=details, organization_id=letter.organization_id, now=clock.now())
         return 202, None
 
     answer = idempotency.run_once_for_operator(retry)
@@ -94,5 +101,5 @@ def retry_letter(message_id: str) -> Response:
     return answer
 
 
-def _listed(message: MailMessage) -> dict[str, object]:
-    return {name: getattr(message, name) for name in _SHOWN} | {"has_body": message.body_sealed is not None}
+def _serialize(message: MailMessage) -> dict[str, object]:
+    return {name: getattr(message, name) for name in _COPIED_FIELDS} | {"has_body": message.body_sealed is not None}

@@ -1,4 +1,4 @@
-"""Queues: who works on them, how much waits, and whether anything is handed out."""
+"""Queues: their workers, their backlog, and whether they are paused."""
 
 from flask import Blueprint, Response, jsonify
 
@@ -6,7 +6,7 @@ from adapters import clock
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
 from api.edge.relay_waker import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.jobs import admin_queries
 from pipelines.operating import job_queues
@@ -21,19 +21,19 @@ _RECORD = QueueRecord()
 @blueprint.get("/api/operator/queues")
 @operation(READ, array(_RECORD))
 def list_queues() -> Response:
-    """List the queues by name, with their live worker threads and what waits, is out, retries and is dead.
+    """List the queues by name, with their live worker threads and their waiting, running, retrying and dead jobs.
 
     Budget: 4 round trips.
     """
     with db.any_org_work():
-        found = job_queues.any_org_list()
-    return jsonify(_RECORD.dump(found, many=True))
+        rows = job_queues.any_org_list()
+    return jsonify(_RECORD.dump(rows, many=True))
 
 
 @blueprint.post("/api/operator/queues/<queue>/pause")
 @operation(WRITE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
 def pause_queue(queue: str) -> Response:
-    """Hand nothing more out of a queue; what is out finishes, the rest waits. 204, also when it is paused already."""
+    """Stop dispatching a queue; running jobs finish, the others wait. 204, also if it is already paused."""
     name, why = job_queues.check_queue(queue), body.load()["why"]
 
     def pause() -> idempotency.Answer:
@@ -47,7 +47,7 @@ def pause_queue(queue: str) -> Response:
 @blueprint.post("/api/operator/queues/<queue>/resume")
 @operation(WRITE, EMPTY, status=204, takes=Nothing(), refuses=("404 not_found",))
 def resume_queue(queue: str) -> Response:
-    """Hand out of a queue again. 204, also when it was not paused."""
+    """Dispatch a queue again. 204, also if it was not paused."""
     name = job_queues.check_queue(queue)
     body.load_optional()
 

@@ -1,4 +1,4 @@
-"""Reference rates: how old they are, and where new ones come from. They are the same for every organization."""
+"""Reference exchange rates: their age, and the sources of new ones. They are the same for every organization."""
 
 from flask import Blueprint, Response, jsonify
 
@@ -7,7 +7,7 @@ from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, object_of, operation
 from api.edge.relay_waker import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from domain.money.fx_files import BadRates
 from domain.refusals import Refused
 from models import db
@@ -26,7 +26,7 @@ _FILE = Guard(audience="operator", scope="read_write", fresh_s=FRESH_S, max_body
 @blueprint.get("/api/operator/rates")
 @operation(READ, array(_AGE))
 def list_rate_ages() -> Response:
-    """List the currencies in use with the age of their newest rate, the oldest first, and what waits for one.
+    """List the currencies in use with the age of their newest rate, oldest first, and the amounts that wait for one.
 
     Budget: 2 round trips, 1 while no rate is stale.
     """
@@ -52,27 +52,27 @@ def list_rate_ages() -> Response:
 @blueprint.post("/api/operator/rates")
 @operation(_FILE, object_of(_LOADED), takes=RateFileBody(), refuses=("400 bad_rates",))
 def import_rates() -> Response:
-    """Store the rates of a file: all of them, or none and the line that is wrong.
+    """Store the rates of a file: all of them, or none, with the invalid line.
 
-    A rate that is there already is replaced; what was paid by it stays as it was paid.
+    An existing rate is replaced; payments that used it do not change.
     """
     content = body.load()["content"].encode()
     try:
-        found = fx_intake.read(content, now=clock.now())
+        rates = fx_intake.read(content, now=clock.now())
     except BadRates as error:
         raise Refused(400, "bad_rates", f"{error}. Nothing was stored.", field="content") from error
 
     def load() -> idempotency.Answer:
-        loaded = fx_intake.store(found)
-        said = {
+        loaded = fx_intake.store(rates)
+        details = {
             "new": loaded.new,
             "replaced": loaded.replaced,
             "known": loaded.unchanged,
             "newest": str(loaded.newest),
             "skipped": list(loaded.skipped),
         }
-        audit.record("fx_rates.loaded", "file", after=said, now=clock.now())
-        return 200, said
+        audit.record("fx_rates.loaded", "file", after=details, now=clock.now())
+        return 200, details
 
     return idempotency.run_once_for_operator(load)
 
@@ -80,14 +80,14 @@ def import_rates() -> Response:
 @blueprint.post("/api/operator/rates/refresh")
 @operation(WRITE, EMPTY, status=202, takes=Nothing(), refuses=("409 no_feed",))
 def request_rates() -> Response:
-    """Ask the feed for its rates now. 202: a worker does it."""
+    """Request the rates of the feed now. 202: a worker does it."""
     body.load_optional()
 
-    def ask() -> idempotency.Answer:
+    def request_refresh() -> idempotency.Answer:
         fx_intake.enqueue_refresh()
         audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(ask)
+    answer = idempotency.run_once_for_operator(request_refresh)
     wake_relay()
     return answer

@@ -1,4 +1,4 @@
-"""Organizations as operators see them, and the settings that are the operator's alone."""
+"""Organizations for operators, and the settings that only operators change."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.operator.guarding import DECIDE, READ
+from api.operator.operator_guards import DECIDE, READ
 from domain.refusals import Refused
 from models import db
 from models.organization import organizations, tenants
@@ -25,27 +25,27 @@ _WHOLE = WholeTenantRecord()
 @blueprint.get("/api/operator/organizations")
 @operation(READ, page(_RECORD), asks=TenantsQuery())
 def list_tenants() -> Mapping[str, object]:
-    """List organizations, newest first: their plan and standing, and what decides how closely to look.
+    """List organizations, newest first: their plan, their status and the values that decide how closely to review them.
 
     Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.any_org_work():
-        rows = tenants.any_org_page(q=query["q"], after=asked.after, limit=asked.limit)
-    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
+        rows = tenants.any_org_page(q=query["q"], after=page_request.after, limit=page_request.limit)
+    return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 
 @blueprint.get("/api/operator/organizations/<organization_id>")
 @operation(READ, object_of(_WHOLE), refuses=("404 not_found",))
 def get_tenant(organization_id: str) -> Mapping[str, object]:
-    """Show an organization with every setting that is the operator's alone, and what it uses of its plan.
+    """Show an organization with every setting that only operators change, and its usage of the plan.
 
     Budget: 5 round trips.
     """
     wanted_id = path.uuid(organization_id, "organization")
     with db.any_org_work():
-        return _shown(_found(wanted_id))
+        return _serialize(_find(wanted_id))
 
 
 @blueprint.patch("/api/operator/organizations/<organization_id>")
@@ -62,36 +62,36 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
     ),
 )
 def change_tenant(organization_id: str) -> Response:
-    """Change settings that are the operator's alone, all of them or none. Running processes see it within seconds."""
-    wanted_id, sent = path.uuid(organization_id, "organization"), body.load()
+    """Change settings that only operators change, all of them or none. Running processes apply them within seconds."""
+    wanted_id, values = path.uuid(organization_id, "organization"), body.load()
 
     def change() -> idempotency.Answer:
         now = clock.now()
-        before = operator_settings.to_text(_found(wanted_id))
-        tenancy.change(organization_id=wanted_id, assignments=sent["settings"], now=now)
-        after = _found(wanted_id)
+        before = operator_settings.to_text(_find(wanted_id))
+        tenancy.change(organization_id=wanted_id, assignments=values["settings"], now=now)
+        after = _find(wanted_id)
         audit.record(
             "organization.changed",
             wanted_id,
-            before={name: before[name] for name in sent["settings"]},
-            after={**sent["settings"], "why": sent["why"]},
+            before={name: before[name] for name in values["settings"]},
+            after={**values["settings"], "why": values["why"]},
             organization_id=wanted_id,
             now=now,
         )
-        return 200, _shown(after)
+        return 200, _serialize(after)
 
     return idempotency.run_once_for_operator(change)
 
 
-def _found(organization_id: UUID) -> Organization:
-    found = organizations.find(organization_id)
-    if found is None:
+def _find(organization_id: UUID) -> Organization:
+    organization = organizations.find(organization_id)
+    if organization is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
-    return found
+    return organization
 
 
-def _shown(organization: Organization) -> Mapping[str, object]:
-    shown: Mapping[str, object] = _WHOLE.dump(
+def _serialize(organization: Organization) -> Mapping[str, object]:
+    record: Mapping[str, object] = _WHOLE.dump(
         {
             "id": organization.id,
             "name": organization.name,
@@ -101,4 +101,4 @@ def _shown(organization: Organization) -> Mapping[str, object]:
             "limits": capacity.find_usage(organization, clock.now()),
         }
     )
-    return shown
+    return record

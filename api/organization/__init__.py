@@ -1,13 +1,13 @@
 """A brand's own settings.
 
-organization    profile, logo and favicon
-home_currency   the currency it thinks in
-billing         what it subscribed to, and how much of that is used
-keys            its API keys
-members         its people, and where they are signed in
-audit_log       who did what
-tracking_domain  the domain its pages load our script from
-brand_files     its images, as every page gets them
+organization     profile, logo and favicon
+home_currency    the currency of totals
+billing          the subscription, and the usage of its limits
+keys             API keys
+members          members, and their sessions
+audit_log        the audit log
+tracking_domain  the domain of the tracking script
+brand_files      images, public
 """
 
 from api.organization import (

@@ -1,6 +1,6 @@
-"""The audit log, for the brand's owner: pages, or the whole of it as CSV.
+"""The audit log, for the brand's owner: in pages, or all of it as CSV.
 
-An integration sees what was done and not by whom, nor from where.
+An integration sees the changes, but neither the person nor the address.
 Source: core spec, "Audit log".
 """
 
@@ -38,10 +38,10 @@ _READ = Guard(audience="brand", role=Role.Owner, plan=plans.Tier.Pro)
 _RECORD = AuditRecord()
 _PAGE = AuditPage()
 
-_MOST_PER_PAGE = 100
-_MOST_CSV_ROWS = 50_000
+_MAX_PER_PAGE = 100
+_MAX_CSV_ROWS = 50_000
 _CSV_PIECE_ROWS = 500
-# The heading of each column and the field that it shows.
+# The heading and the field of each column.
 _COLUMNS = {
     "id": "id",
     "action": "action",
@@ -66,12 +66,12 @@ _OWNER_COLUMNS = {**_COLUMNS, "actor_user_id": "actorUserId", "ip": "ip", "user_
     writes=True,
 )
 def list_audit_log() -> Response | Mapping[str, object]:
-    """List what was done, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
+    """List changes, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
     query = body.query()
     filters = _filters(query)
     if _wants_csv(query):
         return _csv_answer(filters)
-    size, organization_id = min(query["page_size"], _MOST_PER_PAGE), guards.organization_id()
+    size, organization_id = min(query["page_size"], _MAX_PER_PAGE), guards.organization_id()
     skip = (query["page"] - 1) * size
     with db.read_only(), db.unit_of_work(organization_id):
         total = audit_log.count(organization_id=organization_id, filters=filters)
@@ -79,11 +79,11 @@ def list_audit_log() -> Response | Mapping[str, object]:
         rows = (
             audit_log.page(organization_id=organization_id, filters=filters, skip=skip, limit=size) if is_within else []
         )
-    total = max(total, skip + len(rows)) if rows else total  # somebody may have done something since they were counted
-    shown: Mapping[str, object] = _PAGE.dump(
-        {"page": query["page"], "page_size": size, "total": total, "items": _redacted(rows)}
+    total = max(total, skip + len(rows)) if rows else total  # entries may have been added since the count
+    record: Mapping[str, object] = _PAGE.dump(
+        {"page": query["page"], "page_size": size, "total": total, "items": _redact(rows)}
     )
-    return shown
+    return record
 
 
 def _filters(query: Mapping[str, Any]) -> AuditFilters:
@@ -95,14 +95,14 @@ def _filters(query: Mapping[str, Any]) -> AuditFilters:
     return dataclasses.replace(shared, actor_user_id=_user_id(query["actor_user_id"]), ips=_ips(query["ip"]))
 
 
-def _ips(sent: str | None) -> tuple[str, ...] | None:
+def _ips(ip: str | None) -> tuple[str, ...] | None:
     # An old entry has the address as its keyed hash.
-    return None if sent is None else (sent, *visitors.ever_forgotten(sent))
+    return None if ip is None else (ip, *visitors.ever_forgotten(ip))
 
 
-def _user_id(sent: str | None) -> UUID | None:
+def _user_id(text: str | None) -> UUID | None:
     try:
-        return UUID(sent) if sent is not None else None
+        return UUID(text) if text is not None else None
     except ValueError as error:
         raise ValidationError({"actorUserId": ["Not a valid UUID."]}) from error
 
@@ -113,21 +113,21 @@ def _wants_csv(query: Mapping[str, Any]) -> bool:
     return request.accept_mimetypes.best_match(["application/json", "text/csv"]) == "text/csv"
 
 
-def _redacted(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
+def _redact(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
     if not guards.caller().is_integration:
-        return [_without_place(row) if row.actor_type == "operator" else row for row in rows]
-    return [_without_person(row) for row in rows]
+        return [_remove_place(row) if row.actor_type == "operator" else row for row in rows]
+    return [_remove_person(row) for row in rows]
 
 
-def _without_place(entry: AuditEntry) -> AuditEntry:
-    # From where operators work is none of a brand's business; by which address they are known is.
+def _remove_place(entry: AuditEntry) -> AuditEntry:
+    # A brand sees the email of an operator, but not their IP address.
     return dataclasses.replace(entry, ip=None, user_agent=None)
 
 
-def _without_person(entry: AuditEntry) -> AuditEntry:
-    # A member's label is their email, and an operator's may be; a key's and a command's name nobody.
+def _remove_person(entry: AuditEntry) -> AuditEntry:
+    # The label of a member is their email, that of an operator may be; those of keys and commands name no person.
     label = entry.actor_label if entry.actor_type == "api_key" or "@" not in (entry.actor_label or "@") else None
-    return dataclasses.replace(_without_place(entry), actor_user_id=None, actor_label=label)
+    return dataclasses.replace(_remove_place(entry), actor_user_id=None, actor_label=label)
 
 
 def _csv_answer(filters: AuditFilters) -> Response:
@@ -143,12 +143,12 @@ def _csv_answer(filters: AuditFilters) -> Response:
 def _csv(
     organization_id: UUID, filters: AuditFilters, columns: Mapping[str, str], reader: PieceReader
 ) -> Iterator[str]:
-    yield _lines([list(columns)])
+    yield _csv_lines([list(columns)])
     position: Position | None = None
-    left = _MOST_CSV_ROWS
+    left = _MAX_CSV_ROWS
 
     def next_rows() -> list[AuditEntry]:
-        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        # One transaction per piece: a reader who takes an hour keeps none open, and memory holds one piece.
         with db.unit_of_work(organization_id):
             return audit_log.list_after(
                 organization_id=organization_id, filters=filters, position=position, limit=min(left, _CSV_PIECE_ROWS)
@@ -158,8 +158,8 @@ def _csv(
         rows = reader.read(next_rows)
         if not rows:
             return
-        shown = _RECORD.dump(rows, many=True)
-        yield _lines([[_cell(row[field]) for field in columns.values()] for row in shown])
+        records = _RECORD.dump(rows, many=True)
+        yield _csv_lines([[_cell(row[field]) for field in columns.values()] for row in records])
         position, left = (rows[-1].created_at, rows[-1].id), left - len(rows)
 
 
@@ -169,7 +169,7 @@ def _cell(value: object) -> str:
     return csv_cells.escape(value if isinstance(value, str) else orjson.dumps(value).decode())
 
 
-def _lines(rows: Sequence[Sequence[str]]) -> str:
+def _csv_lines(rows: Sequence[Sequence[str]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()

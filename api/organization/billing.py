@@ -1,4 +1,4 @@
-"""What the organization subscribed to, and how much of it is used.
+"""The organization's subscription, and the usage of its limits.
 
 Source: core spec, "Other resources" (billing state).
 """
@@ -24,14 +24,14 @@ from schemas.organization.billing import BillingState
 blueprint = Blueprint("billing", __name__)
 
 _STATE = BillingState()
-# Called otherwise here than anywhere else.
-_VIA: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
+# Names that differ from the gateway's name, in this response only.
+_CONNECTED_VIA_NAMES: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
 
 
 @blueprint.get("/api/billing/state")
 @operation(Guard(audience="brand"), object_of(_STATE), refuses=("404 not_found",))
 def get_billing_state() -> Mapping[str, object]:
-    """Show plan, subscription, what is connected, and what of the plan is used."""
+    """Show plan, subscription, connected gateways, and the usage of the plan."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
         organization = organizations.find(guards.organization_id())
@@ -40,14 +40,14 @@ def get_billing_state() -> Mapping[str, object]:
         used = capacity.find_usage(organization, now)
         has_codes = places.can_mint(organization.id)
     gateways = (*organization.gateways, *organization.connected_gateways)
-    shown: Mapping[str, object] = _STATE.dump(
+    record: Mapping[str, object] = _STATE.dump(
         {
             **asdict(organization),
             "processor_customer_linked": organization.processor_customer_id is not None,
             "processor_connect_linked": bool(gateways),
-            "processor_connected_via": _VIA.get(gateways[0], gateways[0]) if gateways else None,
+            "processor_connected_via": _CONNECTED_VIA_NAMES.get(gateways[0], gateways[0]) if gateways else None,
             "coupons_enabled": has_codes and capacity.effective_tier(organization, now) != plans.Tier.Free,
             "limits": used,
         }
     )
-    return shown
+    return record

@@ -1,4 +1,4 @@
-"""Brands' images, for every page that shows one."""
+"""Brands' images, public."""
 
 from uuid import UUID
 
@@ -13,30 +13,30 @@ from models import db, stored_files
 
 blueprint = Blueprint("brand_files", __name__)
 
-_A_YEAR_S = 31_536_000
+_YEAR_S = 31_536_000
 
 
 @blueprint.get("/api/brand-files/<file_id>")
 @operation(Guard(audience="public", bucket="anonymous"), text("image/*"), refuses=("404 not_found",))
 def get_brand_file(file_id: str) -> Response:
-    """Show a logo or favicon. For anybody; a new image has a new address, so this one never changes."""
+    """Show a logo or favicon. Public; a new image has a new address, so this one never changes."""
     wanted_id = path.uuid(file_id, "file")
     with db.any_org_work():
-        found = stored_files.any_org_find_public(wanted_id)
-    if found is None:
-        raise Refused(404, "not_found", "There is no such file.")
-    answer = Response(found.content, content_type=found.content_type)
+        file = stored_files.any_org_find_public(wanted_id)
+    if file is None:
+        raise Refused(404, "not_found", "This file does not exist.")
+    answer = Response(file.content, content_type=file.content_type)
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True
-    answer.cache_control.max_age = _A_YEAR_S
+    answer.cache_control.max_age = _YEAR_S
     answer.cache_control.immutable = True
     answer.set_etag(str(wanted_id))
     answer.make_conditional(request)
     return answer
 
 
-def url(file_id: UUID | None) -> str | None:
+def file_url(file_id: UUID | None) -> str | None:
     """Return the absolute address of a brand's image."""
     return f"{settings.current().web.url}/api/brand-files/{file_id}" if file_id else None

@@ -1,4 +1,4 @@
-"""The currency that an organization thinks in.
+"""The home currency of an organization: the currency of its totals.
 
 Source: core spec, "Settings, organization and billing" and "Home currency".
 """
@@ -34,10 +34,10 @@ _CHANGE = HomeCurrencyChange()
 @blueprint.get("/api/v1/settings/home-currency")
 @operation(_READ, object_of(_RECORD))
 def get_home_currency() -> Mapping[str, object]:
-    """Show the home currency, what it may become, and whether the caller may change it."""
+    """Show the home currency, the supported ones, and whether the caller may change it."""
     with db.unit_of_work(guards.organization_id()):
-        organization = _found(organizations.find(guards.organization_id()))
-    shown: Mapping[str, object] = _RECORD.dump(
+        organization = _require(organizations.find(guards.organization_id()))
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "home_currency": organization.home_currency,
             "changed_at": organization.home_currency_changed_at,
@@ -45,20 +45,20 @@ def get_home_currency() -> Mapping[str, object]:
             "can_change": _may_change(),
         }
     )
-    return shown
+    return record
 
 
 @blueprint.put("/api/v1/settings/home-currency")
 @operation(_WRITE, object_of(_CHANGE), takes=HomeCurrencyBody(), refuses=("400 unsupported_currency",))
 def put_home_currency() -> Response:
-    """Set the home currency. 200, also when it was that already. Conversions keep the currency they came in."""
+    """Set the home currency. 200, also if it does not change. Conversions keep their own currency."""
     code = body.load()["home_currency"]
     return idempotency.run_once(lambda: _change(code))
 
 
 def _change(code: str) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = _found(organizations.lock(guards.organization_id()))
+    before = _require(organizations.lock(guards.organization_id()))
     after = profile.set_home_currency(before, code, now)
     is_changed = after.home_currency != before.home_currency
     if is_changed:
@@ -94,7 +94,7 @@ def _may_change() -> bool:
     return caller.scope == "read_write" and refused is None
 
 
-def _found(organization: Organization | None) -> Organization:
+def _require(organization: Organization | None) -> Organization:
     if organization is None:
         raise not_found("organization", guards.organization_id())
     return organization

@@ -1,4 +1,4 @@
-"""The people of an organization, and where they are signed in at the pages. Roles are given where one signs in."""
+"""The members of an organization with their sessions at the pages. Roles come from the identity provider."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -25,37 +25,37 @@ _END = Guard(audience="dashboard", scope="read_write", role=Role.Owner)
 
 _RECORD = MemberRecord()
 _ENDED = EndedSessions()
-_MOST_SHOWN = 500
-_MOST_SESSIONS = 1_000
+_MAX_MEMBERS = 500
+_MAX_SESSIONS = 1_000
 
 
 @blueprint.get("/api/v1/members")
 @operation(_READ, array(_RECORD))
 def list_members() -> Response:
-    """List who may act for the organization, with their sessions at the pages. Budget: 4 round trips."""
+    """List the members of the organization with their sessions at the pages. Budget: 4 round trips."""
     organization_id, now = guards.organization_id(), clock.now()
     with db.unit_of_work(organization_id):
-        people = members.list_members(organization_id=organization_id, limit=_MOST_SHOWN)
-        found = web_sessions.list_of_members(
-            organization_id=organization_id, now=now, seen_since=now - sessions.MAX_IDLE, limit=_MOST_SESSIONS
+        rows = members.list_members(organization_id=organization_id, limit=_MAX_MEMBERS)
+        open_sessions = web_sessions.list_of_members(
+            organization_id=organization_id, now=now, seen_since=now - sessions.MAX_IDLE, limit=_MAX_SESSIONS
         )
-    of_subject: dict[str | None, list[MemberSession]] = defaultdict(list)
-    for session in found:
-        of_subject[session.subject].append(session)
+    by_subject: dict[str | None, list[MemberSession]] = defaultdict(list)
+    for session in open_sessions:
+        by_subject[session.subject].append(session)
     return jsonify(
         [
             _RECORD.dump(
                 {
-                    "id": one.id,
-                    "email": one.email,
-                    "role": one.role,
-                    "has_signed_in": one.subject is not None,
-                    "created_at": one.created_at,
-                    "seen_at": one.seen_at,
-                    "sessions": of_subject[one.subject],
+                    "id": member.id,
+                    "email": member.email,
+                    "role": member.role,
+                    "has_signed_in": member.subject is not None,
+                    "created_at": member.created_at,
+                    "seen_at": member.seen_at,
+                    "sessions": by_subject[member.subject],
                 }
             )
-            for one in people
+            for member in rows
         ]
     )
 
@@ -63,9 +63,9 @@ def list_members() -> Response:
 @blueprint.delete("/api/v1/members/<member_id>/sessions")
 @operation(_END, object_of(_ENDED), refuses=("404 not_found",))
 def revoke_member_sessions(member_id: str) -> Response:
-    """Sign somebody out wherever they are signed in to this organization. 200 with how many sessions that ended.
+    """Sign a member out of all their sessions of this organization. 200 with the number of ended sessions.
 
-    Takes effect within seconds. Who may still sign in can do so again.
+    It takes effect within seconds. A member with access can sign in again.
     """
     answer = idempotency.run_once(lambda: _end(member_id))
     callers.clear_cache()
@@ -74,12 +74,12 @@ def revoke_member_sessions(member_id: str) -> Response:
 
 def _end(member_id: str) -> tuple[int, Mapping[str, object]]:
     wanted_id, organization_id = path.uuid(member_id, "member"), guards.organization_id()
-    found = members.find_by_id(organization_id=organization_id, member_id=wanted_id)
-    if found is None:
+    member = members.find_by_id(organization_id=organization_id, member_id=wanted_id)
+    if member is None:
         raise not_found("member", wanted_id)
     ended = (
-        web_sessions.end_of_member(organization_id=organization_id, subject=found.subject)
-        if found.subject is not None
+        web_sessions.end_of_member(organization_id=organization_id, subject=member.subject)
+        if member.subject is not None
         else 0
     )
     audit.record("member.signed_out", wanted_id, after={"sessions": ended}, now=clock.now())

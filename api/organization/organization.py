@@ -46,7 +46,7 @@ _Answer = tuple[int, Mapping[str, object]]
 def get_organization() -> Mapping[str, object]:
     """Show the profile."""
     with db.unit_of_work(guards.organization_id()):
-        return _shown(_found(organizations.find(guards.organization_id())))
+        return _serialize(_require(organizations.find(guards.organization_id())))
 
 
 @blueprint.patch("/api/organizations/me")
@@ -66,28 +66,28 @@ def get_organization() -> Mapping[str, object]:
 )
 def change_organization() -> Response:
     """Change the profile. 200 with it."""
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _change(wanted))
-    if "timezone" in wanted:  # pages show times in it
+    values = body.load()
+    answer = idempotency.run_once(lambda: _change(values))
+    if "timezone" in values:  # pages show times in this time zone
         callers.clear_cache()
     return answer
 
 
-def _change(wanted: Mapping[str, Any]) -> _Answer:
-    before = _locked()
-    _check_is_a_person(before, wanted)
-    return 200, _audited("org.profile_changed", before, profile.change(before, wanted, now=clock.now()))
+def _change(values: Mapping[str, Any]) -> _Answer:
+    before = _lock()
+    _check_may_change_payouts(before, values)
+    return 200, _audit("org.profile_changed", before, profile.change(before, values, now=clock.now()))
 
 
-def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) -> None:
-    """Let nobody but a person who has just logged in decide that money leaves by itself, or when."""
-    is_about_money = "automatic_payout_enabled" in wanted or (
-        "automatic_payout_cadence" in wanted and organization.automatic_payout_enabled
+def _check_may_change_payouts(organization: Organization, values: Mapping[str, Any]) -> None:
+    """Raise Refused unless a person who has just logged in changes automatic payouts."""
+    is_about_money = "automatic_payout_enabled" in values or (
+        "automatic_payout_cadence" in values and organization.automatic_payout_enabled
     )
     if not is_about_money:
         return
     if not guards.caller().is_interactive:
-        message = "Only a person who logged in to the dashboard decides about automatic payouts."
+        message = "Only a person who is logged in to the dashboard can change automatic payouts."
         raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
     guards.check_fresh_login(guards.caller().signed_in_at, within_s=guards.FRESH_S)
 
@@ -107,71 +107,71 @@ def put_logo() -> Response:
     The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64.
     """
     kind = body.query()["kind"]
-    content, declared_type = _sent_image()
+    content, declared_type = _image_from_request()
     image = images.check(content, declared_type=declared_type, max_bytes=brand_images.MAX_BYTES)
-    return idempotency.run_once(lambda: _keep_image(kind, content, image.content_type))
+    return idempotency.run_once(lambda: _store_image(kind, content, image.content_type))
 
 
-def _sent_image() -> tuple[bytes, str | None]:
+def _image_from_request() -> tuple[bytes, str | None]:
     if request.mimetype != "application/json":
         return request.get_data(cache=True), request.mimetype
-    sent = body.load()
-    return sent["content"], sent["content_type"]
+    upload = body.load()
+    return upload["content"], upload["content_type"]
 
 
-def _keep_image(kind: str, content: bytes, content_type: str) -> _Answer:
-    before = _locked()
+def _store_image(kind: str, content: bytes, content_type: str) -> _Answer:
+    before = _lock()
     after = brand_images.store(before, kind, content=content, content_type=content_type, now=clock.now())
-    return 200, _audited("org.logo_changed", before, after)
+    return 200, _audit("org.logo_changed", before, after)
 
 
 @blueprint.delete("/api/organizations/me/logo")
 @operation(_WRITE, status=204, asks=ImageQuery(), refuses=("404 not_found",))
 def delete_logo() -> Response:
-    """Take the logo, or with `kind=favicon` the favicon, away. 204."""
+    """Delete the logo, or with `kind=favicon` the favicon. 204."""
     kind = body.query()["kind"]
     with db.unit_of_work(guards.organization_id()):
-        before = _locked()
+        before = _lock()
         after = brand_images.remove(before, kind)
         if after is None:
             raise not_found(kind)
-        _audited("org.logo_changed", before, after)
+        _audit("org.logo_changed", before, after)
     return Response(status=204)
 
 
-def _audited(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
-    """Record what of the profile changed, and return all of it as it is now."""
-    was, is_now = _shown(before), _shown(after)
-    changed = [name for name in is_now if is_now[name] != was[name]]
+def _audit(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
+    """Audit the changed fields of the profile, and return the current profile."""
+    old, new = _serialize(before), _serialize(after)
+    changed = [name for name in new if new[name] != old[name]]
     if changed:
         audit.record(
             action,
             after.id,
-            before={name: was[name] for name in changed},
-            after={name: is_now[name] for name in changed},
+            before={name: old[name] for name in changed},
+            after={name: new[name] for name in changed},
             now=clock.now(),
         )
-    return is_now
+    return new
 
 
-def _locked() -> Organization:
-    return _found(organizations.lock(guards.organization_id()))
+def _lock() -> Organization:
+    return _require(organizations.lock(guards.organization_id()))
 
 
-def _found(organization: Organization | None) -> Organization:
+def _require(organization: Organization | None) -> Organization:
     if organization is None:
         raise not_found("organization", guards.organization_id())
     return organization
 
 
-def _shown(organization: Organization) -> Mapping[str, object]:
+def _serialize(organization: Organization) -> Mapping[str, object]:
     params = attribution_params.Params(organization.attribution_params)
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             **asdict(organization),
             "subdomain_changes_max": profile.SUBDOMAIN_CHANGES_MAX,
-            "logo_url": brand_files.url(organization.logo_file_id),
-            "favicon_url": brand_files.url(organization.favicon_file_id),
+            "logo_url": brand_files.file_url(organization.logo_file_id),
+            "favicon_url": brand_files.file_url(organization.favicon_file_id),
             "custom_attribution_params": params.custom,
             "default_attribution_params": attribution_params.DEFAULTS,
             "effective_attribution_params": params.effective_order,
@@ -179,4 +179,4 @@ def _shown(organization: Organization) -> Mapping[str, object]:
             "max_attribution_params_chars": attribution_params.MAX_TOTAL_CHARS,
         }
     )
-    return shown
+    return record

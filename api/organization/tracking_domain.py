@@ -1,4 +1,4 @@
-"""The domain that the script for a brand's pages comes from: what proves it, and how that stands.
+"""The domain that serves the script for a brand's pages: its DNS proof and status.
 
 Source: tracking spec, "Install snippet" (scriptHost, usingTrackingDomain).
 """
@@ -34,21 +34,21 @@ _DOMAIN = "/api/v1/settings/tracking-domain"
 @blueprint.get(_DOMAIN)
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_tracking_domain() -> Mapping[str, object]:
-    """Show what proves the tracking domain, and what was found at the last look. Budget: 1 statement."""
+    """Show the DNS records that prove the tracking domain, and the result of the last check. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
-        held = checks.find(organization_id=guards.organization_id(), program_id=None)
-    shown: Mapping[str, object] = _RECORD.dump(held)
-    return shown
+        domain = checks.find(organization_id=guards.organization_id(), program_id=None)
+    record: Mapping[str, object] = _RECORD.dump(domain)
+    return record
 
 
 @blueprint.patch(_DOMAIN)
 @operation(_WRITE, object_of(_RECORD), takes=TrackingDomainBody(), refuses=("404 not_found",))
 def change_tracking_domain() -> Response:
-    """Set the tracking domain, or none; another one is to be proved anew. 200 with how it stands."""
+    """Set or remove the tracking domain; a new one must be verified. 200 with its status."""
     name = body.load()["tracking_domain"]
-    said = host_rules.find_problem(name) if name else None
-    if said:
-        raise ValidationError({"trackingDomain": [said]})
+    error = host_rules.find_problem(name) if name else None
+    if error:
+        raise ValidationError({"trackingDomain": [error]})
     return idempotency.run_once(lambda: _change(name))
 
 
@@ -84,22 +84,22 @@ def _change(name: str | None) -> idempotency.Answer:
     ),
 )
 def check_tracking_domain() -> Response:
-    """Look the tracking domain up in DNS, and verify it if a record proves it. 200 with how it stands.
+    """Look the tracking domain up in DNS, and verify it if a record proves it. 200 with its status.
 
-    A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
+    A verified domain stays verified until its record was missing for three days.
     """
     with db.unit_of_work(guards.organization_id()):
-        held = checks.prepare(organization_id=guards.organization_id(), program_id=None)
+        domain = checks.prepare(organization_id=guards.organization_id(), program_id=None)
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
-    reading = checks.read_dns(held)
-    return idempotency.run_once(lambda: _noted(held, reading))
+    reading = checks.read_dns(domain)
+    return idempotency.run_once(lambda: _record_check(domain, reading))
 
 
-def _noted(held: HostStatus, reading: DnsReading) -> idempotency.Answer:
+def _record_check(domain: HostStatus, reading: DnsReading) -> idempotency.Answer:
     now = clock.now()
-    noted = checks.record(held, reading, now=now, is_requested=True)
-    if noted.action is not None:
-        audit.record(noted.action, held.holder.organization_id, after=noted.audit_data, now=now)
-    return 200, _RECORD.dump(noted.status)
+    outcome = checks.record(domain, reading, now=now, is_requested=True)
+    if outcome.action is not None:
+        audit.record(outcome.action, domain.holder.organization_id, after=outcome.audit_data, now=now)
+    return 200, _RECORD.dump(outcome.status)

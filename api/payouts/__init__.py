@@ -1,23 +1,23 @@
-"""Paying affiliates.
+"""Payouts to affiliates.
 
-payouts       the list, one of them, and the funding
-runs          what a run would pay, and the run
-made_runs     runs that were made, and where their payouts stand
-decisions     retry, void, paid by hand
-drafts        what a cadence has proposed to an Owner
-mass_pay      a run as a CSV file for a payment by hand
-account       where the affiliate who signed in is paid
-rail_events   what rails tell of their payments
+payouts       the list of payouts, one payout, and the funding
+runs          the preview of a run, and the run
+run_history   past runs with the status of their payouts
+decisions     retry, void, mark as paid
+drafts        the runs that automatic payouts propose to an Owner
+mass_pay      a run as a CSV file for payments by hand
+account       the signed-in affiliate's payout account
+rail_events   events from payout rails about their payments
 
 A run that waits for a review is approved or rejected by the operator: `api.operator.payouts`, `flask payout review`.
 """
 
-from api.payouts import account, decisions, drafts, made_runs, mass_pay, payouts, rail_events, runs
+from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, run_history, runs
 
 BLUEPRINTS = (
     payouts.blueprint,
     runs.blueprint,
-    made_runs.blueprint,
+    run_history.blueprint,
     decisions.blueprint,
     drafts.blueprint,
     mass_pay.blueprint,

@@ -1,4 +1,4 @@
-"""Where the affiliate who signed in wants to be paid, in every campaign that has them.
+"""The signed-in affiliate's payout account, for all their campaigns.
 
 Source: core spec, "Payout" (method).
 """
@@ -30,11 +30,11 @@ _STATE = PayoutAccountState()
 @blueprint.get("/api/me/payout-account")
 @operation(Guard(audience="affiliate", verified_email=True), object_of(_STATE))
 def get_payout_account() -> Mapping[str, object]:
-    """Show where the caller wants to be paid; nulls while they have not said."""
+    """Show the caller's payout account; nulls if it is not set."""
     account = guards.account()
-    assert account.id is not None  # the guard wants a verified email, which makes the account
+    assert account.id is not None  # the guard needs a verified email, which creates the account
     with db.any_org_work():
-        return _shown(choose_account.find_own(account.id))
+        return _serialize(choose_account.find_own(account.id))
 
 
 @blueprint.put("/api/me/payout-account")
@@ -44,46 +44,46 @@ def get_payout_account() -> Mapping[str, object]:
     takes=PayoutAccountBody(),
 )
 def put_payout_account() -> Mapping[str, object]:
-    """Say where the caller wants to be paid, from the next run on; method null takes it back.
+    """Set the caller's payout account, from the next run on; method null removes it.
 
-    A payout that was run before keeps its account. The same words again change nothing; a change is told by mail.
+    Existing payouts keep their account. The same account again changes nothing; the caller gets an email of a change.
     """
     account, now = guards.account(), clock.now()
     assert account.id is not None  # as above
-    wanted = _wanted(body.load())
+    chosen = _account_from_body(body.load())
     with db.any_org_work():
-        change = choose_account.any_org_set_own(account_id=account.id, account=wanted, now=now)
-        _record(change, wanted, now)
+        change = choose_account.any_org_set_own(account_id=account.id, account=chosen, now=now)
+        _record(change, chosen, now)
         if account.email is not None:
             choose_account.email_person(change, email=account.email, now=now)
     wake_relay()
-    return _shown(change.now)
+    return _serialize(change.now)
 
 
-def _wanted(sent: Mapping[str, Any]) -> PayoutAccount | None:
-    method = sent["method"]
-    return None if method is None else PayoutAccount(method, sent[destinations.FIELDS[method]])
+def _account_from_body(values: Mapping[str, Any]) -> PayoutAccount | None:
+    method = values["method"]
+    return None if method is None else PayoutAccount(method, values[destinations.FIELDS[method]])
 
 
-def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, now: datetime) -> None:
-    """Tell every organization that has the affiliate, without the account itself."""
+def _record(change: choose_account.AccountChange, chosen: PayoutAccount | None, now: datetime) -> None:
+    """Audit the change in every organization of the affiliate, without the account itself."""
     for organization_id, affiliate_id in change.affiliates:
         audit.record(
             "payout_account.changed",
             affiliate_id,
             before=change.before.audit_fields if change.before else None,
-            after=wanted.audit_fields if wanted else None,
+            after=chosen.audit_fields if chosen else None,
             now=now,
             organization_id=organization_id,
         )
 
 
-def _shown(own: OwnAccount) -> Mapping[str, object]:
-    found = own.account
+def _serialize(own: OwnAccount) -> Mapping[str, object]:
+    account = own.account
     accounts: dict[str, str | None] = dict.fromkeys(destinations.FIELDS.values())
-    if found is not None:
-        accounts[destinations.FIELDS[found.method]] = found.destination
-    shown: Mapping[str, object] = _STATE.dump(
-        {"method": found and found.method, "changed_at": own.changed_at, **accounts}
+    if account is not None:
+        accounts[destinations.FIELDS[account.method]] = account.destination
+    record: Mapping[str, object] = _STATE.dump(
+        {"method": account and account.method, "changed_at": own.changed_at, **accounts}
     )
-    return shown
+    return record

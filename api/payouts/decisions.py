@@ -1,4 +1,4 @@
-"""What an Owner decides about one payout: retry it, void it, say that it was paid by hand.
+"""An Owner's decisions about one payout: retry it, void it, mark it as paid by hand.
 
 Source: core spec, "Payouts" (retry, the interactive session rule) and section 3 (Payout).
 """
@@ -15,7 +15,7 @@ from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
-from api.payouts.runs import GATES
+from api.payouts.runs import GATE_REFUSALS
 from domain.organization.access import Role
 from domain.refusals import not_found
 from models import db
@@ -29,10 +29,10 @@ blueprint = Blueprint("payout_decisions", __name__)
 
 _DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
 _RECORD = PayoutRecord()
-# Whom it is for is known by their id, wherever the log goes.
+# The audit log identifies the affiliate by id only.
 _AUDITED = PayoutRecord(exclude=("line_items", "affiliate_name", "affiliate_email"))
 
-_REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
+_DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/retry")
@@ -41,19 +41,19 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided
     object_of(_RECORD),
     takes=Nothing(),
     refuses=(
-        *_REFUSES,
+        *_DECISION_REFUSALS,
         "409 review_rejected",
         "409 rail_says_paid",
         "409 paid_before_restore",
         "409 nothing_left_to_pay",
-        *GATES,
+        *GATE_REFUSALS,
         "409 affiliate_not_approved",
         "409 no_payout_account",
     ),
 )
 def retry_payout(payout_id: str) -> Response:
-    """Send a Failed payout again, to where its affiliate wants to be paid now. 200 with it, Pending."""
-    wanted_id = _known(payout_id)
+    """Send a Failed payout again, to its affiliate's current payout account. 200 with it, Pending."""
+    wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
     wake_relay()
@@ -61,10 +61,10 @@ def retry_payout(payout_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
-@operation(_DECIDE, object_of(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
+@operation(_DECIDE, object_of(_RECORD), takes=Nothing(), refuses=(*_DECISION_REFUSALS, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
-    """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
-    wanted_id = _known(payout_id)
+    """Void a Failed payout, or one listed to be paid by hand: its amount is due again. 200 with it."""
+    wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.void", decisions.void))
     wake_relay()
@@ -76,11 +76,11 @@ def void_payout(payout_id: str) -> Response:
     _DECIDE,
     object_of(_RECORD),
     takes=HandPaymentBody(),
-    refuses=(*_REFUSES, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
+    refuses=(*_DECISION_REFUSALS, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
 )
 def mark_payout_paid(payout_id: str) -> Response:
-    """Say that the brand itself paid a Pending or Failed payout, and what that payment is called. 200 with it."""
-    wanted_id = _known(payout_id)
+    """Mark a Pending or Failed payout as paid by the brand itself, with the id of that payment. 200 with it."""
+    wanted_id = _check_exists(payout_id)
     reference = body.load()["external_transaction_id"].strip()
 
     def pay(payout: Payout, *, now: datetime) -> None:
@@ -91,7 +91,8 @@ def mark_payout_paid(payout_id: str) -> Response:
     return answer
 
 
-def _known(payout_id: str) -> UUID:
+def _check_exists(payout_id: str) -> UUID:
+    """Return the id of a payout of the caller's organization. Raises Refused 404 not_found."""
     wanted_id = path.uuid(payout_id, "payout")
     with db.unit_of_work(guards.organization_id()):
         if payouts.find(organization_id=guards.organization_id(), payout_id=wanted_id) is None:
@@ -106,8 +107,8 @@ def _decide(payout_id: UUID, action: str, decide: Callable[..., None]) -> tuple[
     decide(locked, now=now)
     decided = _read(payout_id)
     audit.record(action, payout_id, before=before, after=_AUDITED.dump(decided), now=now)
-    shown: Mapping[str, object] = _RECORD.dump(decided)
-    return 200, shown
+    record: Mapping[str, object] = _RECORD.dump(decided)
+    return 200, record
 
 
 def _read(payout_id: UUID) -> object:

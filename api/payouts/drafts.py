@@ -1,4 +1,4 @@
-"""What the cadence of automatic payouts has proposed to an Owner; callers know it as a draft.
+"""Drafts: the runs that automatic payouts propose to an Owner.
 
 Source: core spec, "Payouts" and "Organization profile". Confirming is the ordinary run.
 """
@@ -26,23 +26,23 @@ _RECORD = DraftRecord()
 @blueprint.get("/api/v1/payouts/drafts")
 @operation(_READ, array(_RECORD))
 def list_payout_drafts() -> list[object]:
-    """List what was prepared and is not paid yet: one draft, or none. A run without filters closes it.
+    """List the open draft, if there is one. A run without filters closes it.
 
-    It tells what was due when it was prepared; preview again before you confirm.
+    It has the amounts that were due when it was prepared; preview again before you confirm.
     """
     with db.unit_of_work(guards.organization_id()):
-        found = proposals.find_open(guards.organization_id())
-    return [_RECORD.dump(found)] if found else []
+        draft = proposals.find_open(guards.organization_id())
+    return [_RECORD.dump(draft)] if draft else []
 
 
 @blueprint.delete("/api/v1/payouts/drafts/<draft_id>")
 @operation(_DISMISS, status=204, refuses=("404 not_found",))
 def dismiss_payout_draft(draft_id: str) -> Response:
-    """Put a draft away; what is due stays due, and the cadence prepares it again when it comes round. 204."""
+    """Dismiss a draft; its amounts stay due, and the next automatic payout prepares them again. 204."""
     wanted_id, now = path.uuid(draft_id, "draft"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        found = proposals.dismiss(organization_id=guards.organization_id(), proposal_id=wanted_id, at=now)
-        if found is None:
+        draft = proposals.dismiss(organization_id=guards.organization_id(), proposal_id=wanted_id, at=now)
+        if draft is None:
             raise not_found("draft", wanted_id)
-        audit.record("payout.draft_dismissed", wanted_id, before=_RECORD.dump(found), now=now)
+        audit.record("payout.draft_dismissed", wanted_id, before=_RECORD.dump(draft), now=now)
     return Response(status=204)

@@ -1,9 +1,9 @@
-"""A run's payouts as a list for a payment by hand: a CSV file for people.
+"""A run's payouts as a CSV file for people who pay by hand.
 
-Upload forms of banks and wallets have columns of their own, which it does not have.
+Its columns are not those of any upload form of a bank or wallet.
 
-What is listed is never sent by a rail, so nothing is paid twice. It is the one answer that shows where affiliates are
-paid, so only an Owner who logged in gets it.
+Listed payouts are never sent by a rail, so nothing is paid twice. It is the only response with the payout accounts of
+affiliates, so only an Owner who is logged in gets it.
 Source: core spec, "Payouts"; section 8 "Limits" (CSV cells).
 """
 
@@ -55,10 +55,12 @@ _HEADINGS = (
     writes=True,
 )
 def list_payouts_to_pay() -> Response:
-    """List the payouts of a run that no rail pays, as CSV; from then on none will. Again, it lists those not paid yet.
+    """List the payouts of a run that no rail pays, as CSV.
 
-    With `claim=true` it also takes the ones whose rail was not asked yet. Payouts that are held or under review are
-    not listed. Say with mark-paid which were paid.
+    From then on no rail will pay them. A repeated request lists those that are still unpaid.
+
+    With `claim=true` it also includes those that were not sent to their rail yet. Payouts that are held or under review
+    are not listed. Use mark-paid for the paid ones.
     """
     query, now = body.query(), clock.now()
     with db.unit_of_work(guards.organization_id()):

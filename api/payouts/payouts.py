@@ -1,4 +1,4 @@
-"""Payouts, as the brand reads them.
+"""Payouts, for the brand.
 
 Source: core spec, "Payouts" and "Payout".
 """
@@ -35,76 +35,76 @@ _FUNDING = FundingRecord()
 @blueprint.get("/api/v1/payouts")
 @operation(_READ, page(_RECORD), asks=PayoutsQuery(), may_lag="answer")
 def list_payouts() -> Mapping[str, object]:
-    """List payouts, newest first, with what each pays for."""
+    """List payouts, newest first, with their conversions."""
     query = body.query()
-    asked, with_lines = paging.read_page_request(query), query["line_items"]
+    page_request, with_lines = paging.read_page_request(query), query["line_items"]
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters=lists.PayoutFilters(query["affiliate_id"], query["status"], query["run_id"]),
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
             with_lines=with_lines,
         )
-    return paging.serialize_page(asked, rows, _shown if with_lines else _shown_without_lines)
+    return paging.serialize_page(page_request, rows, _serialize if with_lines else _serialize_without_lines)
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>")
 @operation(_READ, object_of(_RECORD), asks=PayoutQuery(), refuses=("404 not_found",))
 def get_payout(payout_id: str) -> Mapping[str, object]:
-    """Show one payout with what it pays for."""
+    """Show one payout with its conversions."""
     wanted_id, with_lines = path.uuid(payout_id, "payout"), body.query()["line_items"]
     with db.unit_of_work(guards.organization_id()):
-        found = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
-    if found is None:
+        payout = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
+    if payout is None:
         raise not_found("payout", wanted_id)
-    shown: Mapping[str, object] = (_RECORD if with_lines else _WITHOUT_LINES).dump(found)
-    return shown
+    record: Mapping[str, object] = (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
+    return record
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>/lines")
 @operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_payout_lines(payout_id: str) -> Mapping[str, object]:
-    """List what a payout pays for, conversion by conversion."""
-    wanted_id, asked = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
+    """List the conversions of a payout with their amounts."""
+    wanted_id, page_request = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
     where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
     with db.unit_of_work(guards.organization_id()):
-        rows = lists.lines_page(**where, after=asked.after, limit=asked.limit)
+        rows = lists.lines_page(**where, after=page_request.after, limit=page_request.limit)
         if not rows and payouts.find(**where) is None:
             raise not_found("payout", wanted_id)
-    return paging.serialize_page(asked, rows, _shown_lines)
+    return paging.serialize_page(page_request, rows, _serialize_lines)
 
 
 @blueprint.get("/api/v1/payouts/holds")
 @operation(_READ, array(_HOLD))
 def list_payout_holds() -> list[object]:
-    """Show what is on hold, by the day on which it becomes due and by currency."""
+    """Show the amounts on hold, by due day and currency."""
     with db.unit_of_work(guards.organization_id()):
-        held = candidates.list_on_hold(organization_id=guards.organization_id(), now=clock.now())
-    shown: list[object] = _HOLD.dump(held, many=True)
-    return shown
+        holds = candidates.list_on_hold(organization_id=guards.organization_id(), now=clock.now())
+    records: list[object] = _HOLD.dump(holds, many=True)
+    return records
 
 
 @blueprint.get("/api/v1/payouts/funding/status")
 @operation(_READ, object_of(_FUNDING))
 def get_funding_status() -> Mapping[str, object]:
-    """Show how payouts are funded, and whether and why none can be run now."""
+    """Show the funding of payouts, and whether a run is possible now, with the reason if not."""
     with db.unit_of_work(guards.organization_id()):
-        found = funding.find_funding(organization_id=guards.organization_id(), now=clock.now())
-    shown: Mapping[str, object] = _FUNDING.dump(found)
-    return shown
+        status = funding.find_funding(organization_id=guards.organization_id(), now=clock.now())
+    record: Mapping[str, object] = _FUNDING.dump(status)
+    return record
 
 
-def _shown(rows: Sequence[Any]) -> list[Any]:
-    shown: list[Any] = _RECORD.dump(rows, many=True)
-    return shown
+def _serialize(rows: Sequence[Any]) -> list[Any]:
+    records: list[Any] = _RECORD.dump(rows, many=True)
+    return records
 
 
-def _shown_lines(rows: Sequence[Any]) -> list[Any]:
-    shown: list[Any] = _LINE.dump(rows, many=True)
-    return shown
+def _serialize_lines(rows: Sequence[Any]) -> list[Any]:
+    records: list[Any] = _LINE.dump(rows, many=True)
+    return records
 
 
-def _shown_without_lines(rows: Sequence[Any]) -> list[Any]:
-    shown: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
-    return shown
+def _serialize_without_lines(rows: Sequence[Any]) -> list[Any]:
+    records: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
+    return records

@@ -1,4 +1,4 @@
-"""Where payout rails post what became of payments: signed by the rail, and believed for that alone.
+"""Receives the events of payout rails about payments; only the rail's signature makes them credible.
 
 Source: tracking spec, section 6 (payout.paid, payout.failed); the rails' own documentation.
 """
@@ -25,11 +25,11 @@ _TAKEN = TakenRecord()
 @blueprint.post("/api/rails/<rail>/events")
 @operation(_RAIL, object_of(_TAKEN), refuses=("400 bad_signature", "404 not_found", "503 rail_unavailable"))
 def take_rail_event(rail: str) -> dict[str, bool]:
-    """Take a confirmation of the rail `processor`, `wallet` or `global-payouts`, in the rail's own form and signature.
+    """Accept an event of the rail `processor`, `wallet` or `global-payouts`, in the rail's own form and signature.
 
-    200 also for what was told before and for payments that are not known here, so that the rail does not tell it again.
+    200 also for repeated events and for unknown payments, so that the rail does not send them again.
     """
-    headers = cast(Mapping[str, str], request.headers)  # found by any case, as a dict's are not
+    headers = cast(Mapping[str, str], request.headers)  # case-insensitive, unlike a dict
     event = take_event.parse(rail, headers, request.get_data(cache=True))
     if event is not None:
         with db.any_org_work():

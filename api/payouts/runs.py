@@ -1,4 +1,4 @@
-"""What a payout run would pay, and the run itself.
+"""The preview of a payout run, and the run itself.
 
 Source: core spec, "Payouts" (preview, run).
 """
@@ -32,9 +32,9 @@ from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRe
 blueprint = Blueprint("payout_runs", __name__)
 
 # Room for as many ids as a filter takes.
-_LARGEST = 512 * KIB
+_MAX_BODY_BYTES = 512 * KIB
 _PREVIEW = Guard(
-    audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_LARGEST
+    audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_MAX_BODY_BYTES
 )
 _RUN = Guard(
     audience="dashboard",
@@ -42,9 +42,9 @@ _RUN = Guard(
     role=Role.Owner,
     needs_login=True,
     fresh_s=FRESH_S,
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
-_SHOWN = PayoutPreviewRecord()
+_PREVIEW_RECORD = PayoutPreviewRecord()
 _RECEIPT = RunRecord()
 
 _FILTER_REFUSALS = (
@@ -53,8 +53,8 @@ _FILTER_REFUSALS = (
     "400 invalid_affiliate_ids",
     "404 not_found",
 )
-#: The gates that a run and a retry pass, in their order.
-GATES = (
+#: The refusals of the checks before a run and a retry, in their order.
+GATE_REFUSALS = (
     "409 payouts_require_active_subscription",
     "409 identity_required",
     "409 high_risk_unverified",
@@ -65,63 +65,63 @@ GATES = (
 
 
 @blueprint.post("/api/v1/payouts/preview")
-@operation(_PREVIEW, object_of(_SHOWN), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+@operation(_PREVIEW, object_of(_PREVIEW_RECORD), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
 def preview_payouts() -> Response:
-    """Show what a run with these filters would pay now, and commit nothing."""
-    wanted = body.load_optional()
-    return idempotency.run_once(lambda: (200, _previewed(wanted)))
+    """Show the payouts of a run with these filters now, and write nothing."""
+    values = body.load_optional()
+    return idempotency.run_once(lambda: (200, _preview_run(values)))
 
 
-def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    now, filters = clock.now(), RunFilters(**wanted["filters"])
-    if wanted["affiliate_id"]:
-        run_filters.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
+def _preview_run(values: Mapping[str, Any]) -> dict[str, Any]:
+    now, filters = clock.now(), RunFilters(**values["filters"])
+    if values["affiliate_id"]:
+        run_filters.check_affiliate(organization_id=guards.organization_id(), affiliate_id=values["affiliate_id"])
     run_filters.check(organization_id=guards.organization_id(), filters=filters)
-    found = run_plan.preview(
+    preview = run_plan.preview(
         organization_id=guards.organization_id(),
         filters=filters,
-        method=wanted["method"],
-        with_ids=wanted["list_conversions"],
+        method=values["method"],
+        with_ids=values["list_conversions"],
         now=now,
     )
-    return shown(found, now, with_methods=wanted["list_methods"])
+    return serialize_preview(preview, now, with_methods=values["list_methods"])
 
 
-def shown(found: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
-    """Return a preview as the API shows it, when asked with the method of each candidate."""
-    told: dict[str, Any] = _SHOWN.dump(_told(found, now, with_methods=with_methods))
-    return told
+def serialize_preview(preview: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
+    """Return a preview as JSON, optionally with the method of each candidate."""
+    record: dict[str, Any] = _PREVIEW_RECORD.dump(_preview_values(preview, now, with_methods=with_methods))
+    return record
 
 
-def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
-    candidates, eligible = found.planned.candidates, found.eligible
-    payout_total_cents = found.planned.payout_total_cents
+def _preview_values(preview: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
+    candidates, eligible = preview.planned.candidates, preview.eligible
+    payout_total_cents = preview.planned.payout_total_cents
     methods = [candidate.payee.method for candidate in candidates]
     return {
-        "total_eligible_cents": found.planned.confirm_total_cents,
+        "total_eligible_cents": preview.planned.confirm_total_cents,
         "total_eligible_in_home_currency_cents": sum(part.home_cents for part in eligible),
         "candidate_count": len(candidates),
         "candidates_with_processor_connect_count": methods.count(Method.ProcessorConnect),
-        "grace_days": found.organization.payout_grace_days,
-        "home_currency": found.organization.home_currency,
-        "eligible_by_currency": _summed((part.due.currency, part.due.cents) for part in eligible),
-        "unconvertible_by_currency": _summed(
+        "grace_days": preview.organization.payout_grace_days,
+        "home_currency": preview.organization.home_currency,
+        "eligible_by_currency": _sum_by_currency((part.due.currency, part.due.cents) for part in eligible),
+        "unconvertible_by_currency": _sum_by_currency(
             (part.due.currency, part.unvalued_cents) for part in eligible if part.unvalued_cents
         ),
-        "native_totals_for_run": found.planned.native_totals,
-        "fx_unavailable_currencies": found.planned.unavailable,
+        "native_totals_for_run": preview.planned.native_totals,
+        "fx_unavailable_currencies": preview.planned.unavailable,
         "usd_estimate_at_run_rate_cents": payout_total_cents,
         "payout_total_usd_cents": payout_total_cents,
-        "payout_count": len(found.planned.payouts),
-        "fx_run_rates": _rates(found, now),
+        "payout_count": len(preview.planned.payouts),
+        "fx_run_rates": _run_rates(preview, now),
         "candidates": [
-            _candidate(candidate, part) | ({"method": candidate.payee.method} if with_methods else {})
+            _candidate_values(candidate, part) | ({"method": candidate.payee.method} if with_methods else {})
             for candidate, part in zip(candidates, eligible, strict=True)
         ],
     }
 
 
-def _candidate(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
+def _candidate_values(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
     return {
         "affiliate_id": candidate.payee.affiliate_id,
         "affiliate_email": candidate.payee.email,
@@ -136,13 +136,13 @@ def _candidate(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
     }
 
 
-def _rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
+def _run_rates(preview: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
     own = {PAYOUT_CURRENCY: {"rate": USD_RATE, "as_of": now.astimezone(UTC).date().isoformat()}}
-    rates = found.planned.rates.items()
+    rates = preview.planned.rates.items()
     return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
 
 
-def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _sum_by_currency(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
     sums: defaultdict[str, int] = defaultdict(int)
     for currency, cents in amounts:
         sums[currency] += cents
@@ -154,63 +154,71 @@ def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
     _RUN,
     object_of(_RECEIPT),
     takes=RunBody(),
-    refuses=(*_FILTER_REFUSALS, "409 payouts_on_hold", *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
+    refuses=(
+        *_FILTER_REFUSALS,
+        "409 payouts_on_hold",
+        *GATE_REFUSALS,
+        "409 confirm_total_mismatch",
+        "409 nothing_to_pay",
+    ),
 )
 def run_payouts() -> Response:
-    """Pay what is due and ready, as its total confirms. 200 with the receipt: one Pending payout per affiliate, in USD.
+    """Pay the due and ready amounts, confirmed by their total. 200 with the receipt.
 
-    Send the preview's totalEligibleCents for the same filters, its fxRunRates as confirmFxRates to be paid by no
-    other rates, and its payoutTotalUsdCents as confirmPayoutTotalUsdCents to pay no other sum. What is not the present
-    state is refused, and nothing is written.
+    It creates one Pending payout per affiliate, in USD.
+
+    Send the preview's totalEligibleCents for the same filters, its fxRunRates as confirmFxRates to fix the rates, and
+    its payoutTotalUsdCents as confirmPayoutTotalUsdCents to fix the sum. If a value differs from the current state, the
+    request is refused, and nothing is written.
     """
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _run(wanted))
+    values = body.load()
+    answer = idempotency.run_once(lambda: _run(values))
     wake_relay()
     return answer
 
 
-def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    now, filters = clock.now(), RunFilters(**wanted["filters"])
+def _run(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    now, filters = clock.now(), RunFilters(**values["filters"])
     run_filters.check(organization_id=guards.organization_id(), filters=filters)
     request = RunRequest(
-        confirm_total_cents=wanted["confirm_total_cents"],
-        confirm_totals=wanted["confirm_totals"],
-        confirm_payout_cents=wanted["confirm_payout_total_usd_cents"],
+        confirm_total_cents=values["confirm_total_cents"],
+        confirm_totals=values["confirm_totals"],
+        confirm_payout_cents=values["confirm_payout_total_usd_cents"],
         filters=filters,
-        method=wanted["method"],
-        notes=wanted["notes"],
-        external_transaction_id=wanted["external_transaction_id"],
-        shown_filters=_shown_filters(wanted),
-        confirm_rates=_confirmed_rates(wanted),
+        method=values["method"],
+        notes=values["notes"],
+        external_transaction_id=values["external_transaction_id"],
+        shown_filters=_serialize_filters(values),
+        confirm_rates=_rates_from_body(values),
         confirmed_by=guards.caller().member_id,
     )
     receipt = run.create(organization_id=guards.organization_id(), request=request, now=now)
-    shown: dict[str, object] = _RECEIPT.dump(_receipt(receipt))
+    record: dict[str, object] = _RECEIPT.dump(_receipt_values(receipt))
     # Not the payouts themselves: there may be thousands, and each has its own history.
-    known = {name: value for name, value in shown.items() if name != "payouts"}
-    known |= {"payoutCount": len(receipt.payouts), "filters": request.shown_filters, "notes": request.notes}
-    audit.record("payout.run", receipt.run.id, after=known, now=now)
-    return 200, shown
+    details = {name: value for name, value in record.items() if name != "payouts"}
+    details |= {"payoutCount": len(receipt.payouts), "filters": request.shown_filters, "notes": request.notes}
+    audit.record("payout.run", receipt.run.id, after=details, now=now)
+    return 200, record
 
 
-def _confirmed_rates(wanted: Mapping[str, Any]) -> dict[str, RunRate] | None:
-    sent = wanted["confirm_fx_rates"]
-    return None if sent is None else {name: RunRate(rate["rate"], rate["as_of"]) for name, rate in sent.items()}
+def _rates_from_body(values: Mapping[str, Any]) -> dict[str, RunRate] | None:
+    rates = values["confirm_fx_rates"]
+    return None if rates is None else {name: RunRate(rate["rate"], rate["as_of"]) for name, rate in rates.items()}
 
 
-def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    filters = wanted["filters"]
-    shown = {
+def _serialize_filters(values: Mapping[str, Any]) -> dict[str, Any]:
+    filters = values["filters"]
+    sent_filters = {
         "programId": filters["program_id"] and str(filters["program_id"]),
         "since": filters["since"] and Instant.render(filters["since"]),
-        "affiliateIds": filters["affiliate_ids"] and [str(one) for one in filters["affiliate_ids"]],
-        "conversionIds": filters["conversion_ids"] and [str(one) for one in filters["conversion_ids"]],
-        "method": wanted["method"],
+        "affiliateIds": filters["affiliate_ids"] and [str(id) for id in filters["affiliate_ids"]],
+        "conversionIds": filters["conversion_ids"] and [str(id) for id in filters["conversion_ids"]],
+        "method": values["method"],
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in sent_filters.items() if value is not None}
 
 
-def _receipt(receipt: Receipt) -> dict[str, Any]:
+def _receipt_values(receipt: Receipt) -> dict[str, Any]:
     waits = {
         "needs_manual_review": receipt.run.review_status == ReviewStatus.Pending,
         "review_status": receipt.run.review_status,

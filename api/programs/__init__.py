@@ -1,16 +1,16 @@
 """Campaigns.
 
 programs            their records
-domain              what proves their custom domains
+domain              the verification of their custom domains
 numbers             statistics, tracking, recent events, budgets
-daily               what they brought in by day
-metrics             what they brought in, grouped; who brought the most
+daily               clicks, sales and leads by day
+metrics             grouped metrics, and the leaderboard
 partner_groups      affiliates who share a rate
-performance_tiers   rates that grow with what is sold
+performance_tiers   rates that grow with the sales
 assets              texts and images for affiliates
-asset_files         how such an image is given out
-hero_images         pictures for landing pages
-sub_affiliates      whether recruiting pays, and what
+asset_files         the download of such an image
+hero_images         images for landing pages
+sub_affiliates      the commission for recruiting
 """
 
 from api.programs import (

@@ -1,12 +1,12 @@
-"""Images of others, given out so that they stay images: no browser reads anything else out of them, or runs it."""
+"""Downloads of uploaded images with headers that keep browsers from reading or running anything else in them."""
 
 from flask import Response
 
 from domain.programs import assets
 
 
-def given_out(content: bytes, *, name: str, content_type: str) -> Response:
-    """Return an image that was vetted, to be taken away; of the `name` it was given only plain letters are left."""
+def download_response(content: bytes, *, name: str, content_type: str) -> Response:
+    """Return a validated image as a download; its file name keeps only the plain letters of `name`."""
     answer = Response(content, content_type=content_type)
     answer.headers["Content-Disposition"] = f'attachment; filename="{assets.file_name(name, content_type)}"'
     answer.headers["X-Content-Type-Options"] = "nosniff"

@@ -1,4 +1,4 @@
-"""What programs brought in, day by day, for charts. An addition to the interface."""
+"""Visits, sales and leads of programs by day, for charts. An addition to the interface."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from domain.organization import plans
 from domain.programs import days
 from models import db
 from models.programs.daily import DayScope
-from pipelines.programs import daily
+from pipelines.programs import daily_numbers
 from schemas.programs.daily import DailyNumbers, DailyQuery
 
 blueprint = Blueprint("daily_numbers", __name__)
@@ -26,12 +26,12 @@ _NUMBERS = DailyNumbers()
 @blueprint.get("/api/v1/stats/daily")
 @operation(_READ, object_of(_NUMBERS), asks=DailyQuery(), refuses=("404 not_found",), may_lag="answer")
 def get_daily_numbers() -> Mapping[str, object]:
-    """Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366."""
+    """Show visits, sales and leads by day: by default the last 30 days, at most 366."""
     query, organization_id = body.query(), guards.organization_id()
-    wanted = days.parse_range(query["first"], query["last"], today=clock.now().date())
-    if wanted is None:
+    day_range = days.parse_range(query["first"], query["last"], today=clock.now().date())
+    if day_range is None:
         raise ValidationError({"from": [f"It must be the last day, or at most {days.MAX_DAYS - 1} days before it."]})
     with db.unit_of_work(organization_id):
-        found = daily.numbers(DayScope(organization_id, query["program_id"], query["affiliate_id"]), wanted)
-    shown: Mapping[str, object] = _NUMBERS.dump({"first": wanted.first, "last": wanted.last, "days": found})
-    return shown
+        rows = daily_numbers.list_days(DayScope(organization_id, query["program_id"], query["affiliate_id"]), day_range)
+    record: Mapping[str, object] = _NUMBERS.dump({"first": day_range.first, "last": day_range.last, "days": rows})
+    return record

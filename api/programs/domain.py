@@ -1,4 +1,4 @@
-"""A program's custom domain: what proves it, and how that stands.
+"""A program's custom domain: its DNS proof and status.
 
 Source: core spec, "Program" (customDomain, customDomainVerified); tracking spec, "Public storefront".
 """
@@ -31,12 +31,12 @@ _DOMAIN = "/api/v1/programs/<program_id>/domain"
 @blueprint.get(_DOMAIN)
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_program_domain(program_id: str) -> Mapping[str, object]:
-    """Show what proves a program's custom domain, and what was found at the last look. Budget: 1 statement."""
+    """Show the DNS records that prove a program's custom domain, and the last check's result. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = checks.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(held)
-    return shown
+        domain = checks.find(organization_id=guards.organization_id(), program_id=wanted_id)
+    record: Mapping[str, object] = _RECORD.dump(domain)
+    return record
 
 
 @blueprint.post(f"{_DOMAIN}/check")
@@ -53,23 +53,23 @@ def get_program_domain(program_id: str) -> Mapping[str, object]:
     ),
 )
 def check_program_domain(program_id: str) -> Response:
-    """Look a program's custom domain up in DNS, and verify it if a record proves it. 200 with how it stands.
+    """Look a program's custom domain up in DNS, and verify it if a record proves it. 200 with its status.
 
-    A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
+    A verified domain stays verified until its record was missing for three days.
     """
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = checks.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
+        domain = checks.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
-    reading = checks.read_dns(held)
-    return idempotency.run_once(lambda: _noted(wanted_id, held, reading))
+    reading = checks.read_dns(domain)
+    return idempotency.run_once(lambda: _record_check(wanted_id, domain, reading))
 
 
-def _noted(program_id: UUID, held: HostStatus, reading: DnsReading) -> idempotency.Answer:
+def _record_check(program_id: UUID, domain: HostStatus, reading: DnsReading) -> idempotency.Answer:
     now = clock.now()
-    noted = checks.record(held, reading, now=now, is_requested=True)
-    if noted.action is not None:
-        audit.record(noted.action, program_id, after=noted.audit_data, now=now)
-    return 200, _RECORD.dump(noted.status)
+    outcome = checks.record(domain, reading, now=now, is_requested=True)
+    if outcome.action is not None:
+        audit.record(outcome.action, program_id, after=outcome.audit_data, now=now)
+    return 200, _RECORD.dump(outcome.status)

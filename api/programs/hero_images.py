@@ -1,4 +1,4 @@
-"""Pictures for the landing pages of programs. An addition to the interface."""
+"""Images for the landing pages of programs. An addition to the interface."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from api.organization import brand_files
 from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import plans
 from domain.organization.images import Image
-from pipelines.programs import landing
+from pipelines.programs import landing_pictures
 from schemas.programs.landing_page import HeroImageBody, HeroImageRecord
 
 blueprint = Blueprint("hero_images", __name__)
@@ -38,33 +38,33 @@ _RECORD = HeroImageRecord()
     refuses=("400 invalid_image", "413 payload_too_large"),
 )
 def create_hero_image() -> Response:
-    """Upload a picture for the head of landing pages. 201 with its id, which goes into `landingPageConfig`.
+    """Upload an image for the head of landing pages. 201 with its id, which goes into `landingPageConfig`.
 
-    The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64. Pictures
-    that no program names end with later uploads; the newest 20 of them stay.
+    The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64. Later
+    uploads delete images that no program uses, except for the newest 20.
     """
-    content, declared_type = _sent()
-    image = landing.read(content, declared_type=declared_type)
-    return idempotency.run_once(lambda: _keep(content, image))
+    content, declared_type = _image_from_request()
+    image = landing_pictures.check_image(content, declared_type=declared_type)
+    return idempotency.run_once(lambda: _store(content, image))
 
 
-def _sent() -> tuple[bytes, str | None]:
+def _image_from_request() -> tuple[bytes, str | None]:
     if request.mimetype != "application/json":
         return request.get_data(cache=True), request.mimetype
-    sent = body.load()
-    return sent["content"], sent["content_type"]
+    upload = body.load()
+    return upload["content"], upload["content_type"]
 
 
-def _keep(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
+def _store(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    file_id = landing.keep(organization_id=guards.organization_id(), content=content, image=image, now=now)
-    shown: Mapping[str, object] = {
+    file_id = landing_pictures.store(organization_id=guards.organization_id(), content=content, image=image, now=now)
+    record: Mapping[str, object] = {
         "id": str(file_id),
-        "url": brand_files.url(file_id),
+        "url": brand_files.file_url(file_id),
         "contentType": image.content_type,
         "width": image.width,
         "height": image.height,
         "sizeBytes": len(content),
     }
-    audit.record("hero_image.uploaded", file_id, after=shown, now=now)
-    return 201, shown
+    audit.record("hero_image.uploaded", file_id, after=record, now=now)
+    return 201, record

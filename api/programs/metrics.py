@@ -1,4 +1,4 @@
-"""Metrics of programs and affiliates, and who brought the most. An addition to the interface.
+"""Metrics of programs and affiliates, and the leaderboard. An addition to the interface.
 
 Source: core spec, section 5 (dashboard metrics), section 8 (leaderboards are flat arrays).
 """
@@ -19,7 +19,7 @@ from domain.programs import days
 from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
-from pipelines.programs import measuring
+from pipelines.programs import performance
 from schemas.programs.metrics import BoardRecord, LeaderboardQuery, MetricsAnswer, MetricsQuery
 
 blueprint = Blueprint("metrics", __name__)
@@ -32,37 +32,37 @@ _ENTRY = BoardRecord()
 @blueprint.get("/api/v1/metrics")
 @operation(_READ, object_of(_METRICS), asks=MetricsQuery(), refuses=("404 not_found",), may_lag="answer")
 def get_performance_metrics() -> Mapping[str, object]:
-    """Show clicks, leads, sales and money of the last 30 days, or of up to two years, grouped.
+    """Show clicks, leads, sales and money in groups: by default of the last 30 days, at most of two years.
 
-    A sale counts on the day on which it occurred, in UTC, and so does what it gave back since. Weeks begin on Monday.
-    Of affiliates there are at most 1,000 rows, those with the most revenue; the totals are of all of them.
+    A sale and its refunds count on the day of the sale, in UTC. Weeks begin on Monday. Grouped by affiliate, there are
+    at most 1,000 rows, those with the most revenue; the totals include all affiliates.
     """
     query, organization_id = body.query(), guards.organization_id()
-    wanted = days.parse_range(query["first"], query["last"], today=clock.now().date(), limit=MAX_DAYS)
-    if wanted is None:
+    day_range = days.parse_range(query["first"], query["last"], today=clock.now().date(), limit=MAX_DAYS)
+    if day_range is None:
         raise ValidationError({"from": [f"It must be the last day, or at most {MAX_DAYS - 1} days before it."]})
-    whose = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
+    subject = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
-        found = measuring.measure(whose, wanted, MetricsGroup(query["group_by"]))
-    shown: Mapping[str, object] = _METRICS.dump(found)
-    return shown
+        metrics = performance.measure(subject, day_range, MetricsGroup(query["group_by"]))
+    record: Mapping[str, object] = _METRICS.dump(metrics)
+    return record
 
 
 @blueprint.get("/api/v1/leaderboard")
 @operation(_READ, array(_ENTRY), asks=LeaderboardQuery(), refuses=("404 not_found",), may_lag="answer")
 def get_leaderboard() -> Response:
-    """Show the affiliates who brought the most in the last days, today being one of them.
+    """Show the top affiliates of the last days, including today.
 
-    Who is equal has the same rank, in the order of names; who brought nothing has no place.
+    Equal affiliates have the same rank, in the order of names; affiliates without results are left out.
     """
     query, organization_id = body.query(), guards.organization_id()
     today = clock.now().date()
     with db.unit_of_work(organization_id):
-        found = measuring.rank(
+        board = performance.rank(
             organization_id=organization_id,
             program_id=query["program_id"],
             metric=BoardMetric(query["metric"]),
             days=days.DayRange(today - timedelta(days=query["days"] - 1), today),
             limit=query["limit"],
         )
-    return jsonify([_ENTRY.dump(entry) | {"currency": found.currency} for entry in found.entries])
+    return jsonify([_ENTRY.dump(entry) | {"currency": board.currency} for entry in board.entries])

@@ -41,38 +41,40 @@ _BUDGET = BudgetStatus()
 def list_program_stats() -> Response:
     """Show the numbers of every program that is not archived, newest first."""
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.stats(organization_id=guards.organization_id(), now=clock.now())
-    return jsonify(_STATS.dump(found, many=True))
+        rows = numbers.list_stats(organization_id=guards.organization_id(), now=clock.now())
+    return jsonify(_STATS.dump(rows, many=True))
 
 
 @blueprint.get("/api/v1/programs/<program_id>/tracking-status")
 @operation(_READ, object_of(_TRACKING), refuses=("404 not_found",))
 def get_tracking_status(program_id: str) -> dict[str, Any]:
-    """Show whether a program's tracking was seen to work."""
+    """Show whether a program's tracking works: its last click and conversion."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.tracking_status(organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now())
-    shown: dict[str, Any] = _TRACKING.dump(found)
-    return shown
+        status = numbers.find_tracking_status(
+            organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now()
+        )
+    record: dict[str, Any] = _TRACKING.dump(status)
+    return record
 
 
 @blueprint.get("/api/v1/programs/<program_id>/recent-events")
 @operation(_READ, array(_EVENT), asks=_EVENTS_QUERY, refuses=("404 not_found",), may_lag="answer")
 def list_recent_events(program_id: str) -> Response:
-    """Show a program's last clicks and conversions, newest first."""
+    """List a program's last clicks and conversions, newest first."""
     wanted_id = path.uuid(program_id, "program")
     limit = event_limit(body.query())
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
-    return jsonify(recent_events(found))
+        events = numbers.list_recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
+    return jsonify(recent_events(events))
 
 
 @blueprint.get("/api/v1/programs/<program_id>/budget-status")
 @operation(_READ, object_of(_BUDGET), refuses=("404 not_found",))
 def get_budget_status(program_id: str) -> dict[str, Any]:
-    """Show what a program spent on clicks and leads beside its budget."""
+    """Show a program's budget for clicks and leads, and the amount spent."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.budget_status(organization_id=guards.organization_id(), program_id=wanted_id)
-    shown: dict[str, Any] = _BUDGET.dump(found)
-    return shown
+        status = numbers.compute_budget(organization_id=guards.organization_id(), program_id=wanted_id)
+    record: dict[str, Any] = _BUDGET.dump(status)
+    return record

@@ -1,6 +1,6 @@
 """Partner groups of a program: affiliates who share a rate.
 
-Source: tracking spec, "Server-to-server sale body" (a group's rate stands between an affiliate's own and the tiers').
+Source: tracking spec, "Server-to-server sale body" (a group's rate ranks between an affiliate's own and the tiers').
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from models import db
 from models.programs import partner_groups
-from pipelines.programs import grouping, lifecycle
+from pipelines.programs import groups, lifecycle
 from schemas.programs.partner_group import PartnerGroupBody, PartnerGroupChanges, PartnerGroupRecord
 
 blueprint = Blueprint("partner_groups", __name__)
@@ -43,10 +43,10 @@ _REFUSALS = (
 @operation(_READ, array(_RECORD), refuses=("404 not_found",))
 def list_partner_groups(program_id: str) -> list[Any]:
     """List a program's groups, oldest first."""
-    of_program = _program(program_id)
+    program_key = _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):
-        lifecycle.find(**of_program)
-        groups = partner_groups.list_of_program(**of_program)
+        lifecycle.find(**program_key)
+        groups = partner_groups.list_of_program(**program_key)
     return [_RECORD.dump(group) for group in groups]
 
 
@@ -60,46 +60,46 @@ def list_partner_groups(program_id: str) -> list[Any]:
 )
 def create_partner_group(program_id: str) -> Response:
     """Create a group. 201 with it."""
-    of_program = _program(program_id)
-    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
-        lifecycle.find(**of_program)
-    wanted = body.load()
-    return idempotency.run_once(lambda: _create(of_program, wanted))
+    program_key = _program_key(program_id)
+    with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
+        lifecycle.find(**program_key)
+    values = body.load()
+    return idempotency.run_once(lambda: _create(program_key, values))
 
 
-def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _create(program_key: Mapping[str, UUID], values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    group = grouping.create(**of_program, wanted=wanted, now=now)
-    shown = _RECORD.dump(group)
-    audit.record("partner_group.created", group.id, after=shown, now=now)
-    return 201, shown
+    group = groups.create(**program_key, body=values, now=now)
+    record = _RECORD.dump(group)
+    audit.record("partner_group.created", group.id, after=record, now=now)
+    return 201, record
 
 
 @blueprint.get(_GROUP)
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
     """Show one group."""
-    wanted = _group(program_id, group_id)
+    group_key = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _RECORD.dump(grouping.find(**wanted))
-    return shown
+        record: Mapping[str, object] = _RECORD.dump(groups.find(**group_key))
+    return record
 
 
 @blueprint.patch(_GROUP)
 @operation(_WRITE, object_of(_RECORD), takes=PartnerGroupChanges(), refuses=_REFUSALS)
 def change_partner_group(program_id: str, group_id: str) -> Response:
-    """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
-    wanted = _group(program_id, group_id)
+    """Change a group's name or rate. 200 with it; earlier sales keep their commission."""
+    group_key = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        grouping.find(**wanted)
+        groups.find(**group_key)
     changes = body.load()
-    return idempotency.run_once(lambda: _change(wanted, changes))
+    return idempotency.run_once(lambda: _change(group_key, changes))
 
 
-def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    program, group = grouping.lock(**wanted)
+def _change(group_key: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+    program, group = groups.lock(**group_key)
     before: Mapping[str, object] = _RECORD.dump(group)
-    changed = grouping.change(program=program, group=group, changes=changes)
+    changed = groups.change(program=program, group=group, changes=changes)
     if changed == group:
         return 200, before
     after = _RECORD.dump(changed)
@@ -111,17 +111,17 @@ def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 invalid_status_transition"))
 def delete_partner_group(program_id: str, group_id: str) -> Response:
     """Delete a group; its affiliates leave it. 204."""
-    wanted = _group(program_id, group_id)
+    group_key = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        _, group = grouping.lock(**wanted)
-        grouping.remove(group)
+        _, group = groups.lock(**group_key)
+        groups.remove(group)
         audit.record("partner_group.deleted", group.id, before=_RECORD.dump(group), now=clock.now())
     return Response(status=204)
 
 
-def _program(program_id: str) -> dict[str, UUID]:
+def _program_key(program_id: str) -> dict[str, UUID]:
     return {"organization_id": guards.organization_id(), "program_id": path.uuid(program_id, "program")}
 
 
-def _group(program_id: str, group_id: str) -> dict[str, UUID]:
-    return {**_program(program_id), "group_id": path.uuid(group_id, "partner group")}
+def _group_key(program_id: str, group_id: str) -> dict[str, UUID]:
+    return {**_program_key(program_id), "group_id": path.uuid(group_id, "partner group")}

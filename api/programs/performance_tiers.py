@@ -1,6 +1,6 @@
 """Performance tiers of a program, read and set as a whole.
 
-Source: tracking spec, "Server-to-server sale body" (a tier's rate stands between a group's and the program's).
+Source: tracking spec, "Server-to-server sale body" (a tier's rate ranks between a group's and the program's).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from api.edge.operations import array, operation
 from domain.organization import plans
 from models import db
 from models.programs import performance_tiers
-from pipelines.programs import lifecycle, tiering
+from pipelines.programs import lifecycle, tiers
 from schemas.programs.performance_tier import PerformanceTierRecord, PerformanceTiers
 
 blueprint = Blueprint("performance_tiers", __name__)
@@ -36,7 +36,7 @@ def list_performance_tiers(program_id: str) -> list[Any]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-        return _current(wanted_id)
+        return _list_tiers(wanted_id)
 
 
 @blueprint.put(_TIERS)
@@ -54,25 +54,25 @@ def list_performance_tiers(program_id: str) -> list[Any]:
     ),
 )
 def put_performance_tiers(program_id: str) -> Response:
-    """Set a program's tiers as a whole, ascending; a bare array does too. 200 with them."""
+    """Set a program's tiers as a whole, ascending; a bare array is accepted too. 200 with them."""
     wanted_id = path.uuid(program_id, "program")
-    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+    with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    wanted = body.load_list("tiers")
-    return idempotency.run_once(lambda: _set(wanted_id, wanted))
+    requested = body.load_list("tiers")
+    return idempotency.run_once(lambda: _set(wanted_id, requested))
 
 
-def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
+def _set(program_id: UUID, requested: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
     now = clock.now()
-    program = lifecycle.lock_living(organization_id=guards.organization_id(), program_id=program_id)
-    before = _current(program_id)
-    after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=wanted)]
+    program = lifecycle.lock_unarchived(organization_id=guards.organization_id(), program_id=program_id)
+    before = _list_tiers(program_id)
+    after = [_RECORD.dump(tier) for tier in tiers.replace_all(program=program, bodies=requested)]
     if after != before:
         action = "program.performance_tiers_changed"
         audit.record(action, program_id, before={"tiers": before}, after={"tiers": after}, now=now)
     return 200, after
 
 
-def _current(program_id: UUID) -> list[Any]:
+def _list_tiers(program_id: UUID) -> list[Any]:
     tiers = performance_tiers.list_of_program(organization_id=guards.organization_id(), program_id=program_id)
     return [_RECORD.dump(tier) for tier in tiers]

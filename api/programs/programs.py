@@ -21,7 +21,7 @@ from models import db
 from models.programs import programs
 from models.programs.programs import Program
 from pipelines.host_proofs import host_rules
-from pipelines.programs import changing, lifecycle, rewards
+from pipelines.programs import lifecycle, rewards, update
 from schemas.programs.program import (
     ProgramBody,
     ProgramChanges,
@@ -33,7 +33,7 @@ from schemas.programs.program import (
 blueprint = Blueprint("programs", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-# The texts of a landing page take more room than everything else of a program.
+# The texts of a landing page are longer than all other fields of a program.
 _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, max_body_bytes=768 * KIB)
 _ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
 
@@ -61,16 +61,16 @@ _TERM_REFUSALS = (
 )
 def create_program() -> Response:
     """Create a program. 201 with it."""
-    wanted = body.load()
-    return idempotency.run_once(lambda: _create(wanted))
+    values = body.load()
+    return idempotency.run_once(lambda: _create(values))
 
 
-def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _create(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    created = lifecycle.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
-    shown = _RECORD.dump(created)
-    audit.record("program.created", created.id, after=shown, now=now)
-    return 201, shown | _warnings(created, wanted)
+    created = lifecycle.create(organization_id=guards.organization_id(), body=values, now=now)
+    record = _RECORD.dump(created)
+    audit.record("program.created", created.id, after=record, now=now)
+    return 201, record | _warnings(created, values)
 
 
 @blueprint.get("/api/v1/programs")
@@ -78,15 +78,15 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_programs() -> Mapping[str, object]:
     """List programs, newest first."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = programs.page(
             organization_id=guards.organization_id(),
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
             includes_archived=query["include_archived"],
         )
-    return paging.serialize_page(asked, rows, _shown)
+    return paging.serialize_page(page_request, rows, _serialize)
 
 
 @blueprint.get("/api/v1/programs/<program_id>")
@@ -96,8 +96,8 @@ def get_program(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         program = lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(program)
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(program)
+    return record
 
 
 @blueprint.patch("/api/v1/programs/<program_id>")
@@ -114,50 +114,50 @@ def get_program(program_id: str) -> Mapping[str, object]:
     ),
 )
 def change_program(program_id: str) -> Response:
-    """Change what is sent of a program. 200 with it."""
+    """Change the fields of a program that are sent. 200 with it."""
     wanted_id = path.uuid(program_id, "program")
-    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+    with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    sent = body.load()
-    if sent.get("custom_domain"):
-        _check_domain(sent["custom_domain"])
-    return idempotency.run_once(lambda: _change(wanted_id, sent))
+    changes = body.load()
+    if changes.get("custom_domain"):
+        _check_domain(changes["custom_domain"])
+    return idempotency.run_once(lambda: _change(wanted_id, changes))
 
 
-def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _change(program_id: UUID, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = changing.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
-    after = changing.change(program=before, sent=sent, now=now)
-    shown: dict[str, object] = _RECORD.dump(after)
+    before = update.lock(organization_id=guards.organization_id(), program_id=program_id, fields=changes)
+    after = update.change(program=before, fields=changes, now=now)
+    record: dict[str, object] = _RECORD.dump(after)
     if after != before:
-        audit.record("program.updated", program_id, before=_RECORD.dump(before), after=shown, now=now)
-    return 200, shown | _warnings(after, sent)
+        audit.record("program.updated", program_id, before=_RECORD.dump(before), after=record, now=now)
+    return 200, record | _warnings(after, changes)
 
 
-def _warnings(program: Program, sent: Mapping[str, Any]) -> dict[str, object]:
-    warnings = rewards.warnings(program, sent)
+def _warnings(program: Program, changes: Mapping[str, Any]) -> dict[str, object]:
+    warnings = rewards.list_warnings(program, changes)
     return {"warnings": _WARNING.dump(warnings, many=True)} if warnings else {}
 
 
 def _check_domain(host: str) -> None:
-    said = host_rules.find_problem(host)
-    if said:
-        raise ValidationError({"customDomain": [said]})
+    error = host_rules.find_problem(host)
+    if error:
+        raise ValidationError({"customDomain": [error]})
 
 
 @blueprint.delete("/api/v1/programs/<program_id>")
 @operation(_ARCHIVE, status=204, refuses=("404 not_found",))
 def archive_program(program_id: str) -> Response:
-    """Archive a program: it stays readable and earns nothing from now on. 204, however often."""
+    """Archive a program: it stays readable and earns nothing from now on. 204, also if it is already archived."""
     wanted_id, now = path.uuid(program_id, "program"), clock.now()
     with db.unit_of_work(guards.organization_id()):
         before = lifecycle.lock(organization_id=guards.organization_id(), program_id=wanted_id)
         after = lifecycle.archive(program=before, now=now)
         if after != before:
-            shown_before, shown = _shown([before, after])
-            audit.record("program.archived", wanted_id, before=shown_before, after=shown, now=now)
+            old, new = _serialize([before, after])
+            audit.record("program.archived", wanted_id, before=old, after=new, now=now)
     return Response(status=204)
 
 
-def _shown(rows: Sequence[programs.Program]) -> list[Any]:
+def _serialize(rows: Sequence[programs.Program]) -> list[Any]:
     return [_RECORD.dump(row) for row in rows]

@@ -1,4 +1,4 @@
-"""Whether recruiting pays in a program, and what.
+"""The commission for recruiting affiliates in a program.
 
 Source: tracking spec, "Sub-affiliate recruiting".
 """
@@ -32,10 +32,10 @@ _CONFIG = sub_affiliate.SubAffiliateConfig()
 @blueprint.get("/api/v1/programs/<program_id>/sub-affiliate-config")
 @operation(_READ_CONFIG, object_of(_CONFIG), refuses=("404",))
 def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
-    """Show whether recruiting pays in a program, and what."""
+    """Show whether a program pays for recruiting, and at which percent."""
     with db.unit_of_work(guards.organization_id()):
-        program = programs.find(organization_id=guards.organization_id(), program_id=_config_id(program_id))
-    return _config(program)
+        program = programs.find(organization_id=guards.organization_id(), program_id=_program_id(program_id))
+    return _serialize_config(program)
 
 
 @blueprint.put("/api/v1/programs/<program_id>/sub-affiliate-config")
@@ -43,8 +43,8 @@ def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
     _WRITE_CONFIG, object_of(_CONFIG), takes=_CONFIG, refuses=("400 body_required", "400 unsupported_value", "404")
 )
 def put_sub_affiliate_config(program_id: str) -> Response:
-    """Set both. 200 with them."""
-    wanted_id = _config_id(program_id)
+    """Set whether a program pays for recruiting, and at which percent. 200 with both."""
+    wanted_id = _program_id(program_id)
     return idempotency.run_once(lambda: _set_config(wanted_id))
 
 
@@ -53,21 +53,23 @@ def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
     before = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
     if before is None:
         raise Refused(404)
-    wanted = sub_affiliate.load(body.json_object())
-    after = _config(lifecycle.set_sub_affiliate_config(program=before, changes=wanted, now=now))
-    audit.record("program.sub_affiliate_config_changed", program_id, before=_config(before), after=after, now=now)
+    changes = sub_affiliate.load(body.json_object())
+    after = _serialize_config(lifecycle.set_sub_affiliate_config(program=before, changes=changes, now=now))
+    audit.record(
+        "program.sub_affiliate_config_changed", program_id, before=_serialize_config(before), after=after, now=now
+    )
     return 200, after
 
 
-def _config_id(program_id: str) -> UUID:
+def _program_id(program_id: str) -> UUID:
     try:
         return path.uuid(program_id, "program")
     except Refused as refused:
         raise Refused(404) from refused
 
 
-def _config(program: programs.Program | None) -> Mapping[str, object]:
+def _serialize_config(program: programs.Program | None) -> Mapping[str, object]:
     if program is None:
         raise Refused(404)
-    shown: Mapping[str, object] = _CONFIG.dump(program)
-    return shown
+    record: Mapping[str, object] = _CONFIG.dump(program)
+    return record

@@ -1,7 +1,7 @@
 """The service itself.
 
-health        alive, ready, and the numbers
-tls           whether a host may have a certificate
+health        liveness, readiness and metrics
+tls           the check whether a host may get a certificate
 description   OpenAPI, the pages at /docs, the manifest for machines
 """
 

@@ -1,6 +1,6 @@
-"""The interface describes itself: OpenAPI at /api/openapi.json, pages at /docs, a manifest at /llms/api.txt.
+"""The description of the interface: OpenAPI at /api/openapi.json, pages at /docs, a manifest at /llms/api.txt.
 
-All are made from the operations that the routes declare; nothing is written down twice.
+All are built from the operations that the routes declare.
 Source: core spec, section 9 (the manifest).
 """
 
@@ -27,7 +27,7 @@ from api.edge.operations import operation, text
 blueprint = Blueprint("description", __name__, template_folder="../templates")
 
 _OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
-# A page may hold what is for its reader alone: other sites' scripts do not read it.
+# The page may contain secrets of its reader: scripts of other sites must not read it.
 _PAGE = Guard(audience="public", bucket="anonymous")
 _CACHE = "public, max-age=300"
 _SCRIPT = files.files("api").joinpath("templates/docs.js").read_text("utf-8")
@@ -36,8 +36,8 @@ _PAGE_POLICY = (
     f"script-src 'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# Which value of the demo stands where in a command.
-_DEMO_PLACES = {
+# The demo's value for each placeholder of a command.
+_DEMO_PLACEHOLDERS = {
     "$KEY": "apiKey",
     "$PROGRAM_ID": "programId",
     "$AFFILIATE_ID": "recruiterId",
@@ -49,8 +49,8 @@ _DEMO_PLACES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
-    """Everything there is to say, made once: the document, its bytes, and what the page and the manifest show."""
+class _Description:
+    """The description, built once: the document, its bytes, and the contents of the page and the manifest."""
 
     document: Mapping[str, Any]
     as_json: bytes
@@ -63,15 +63,15 @@ class _Whole:
 @operation(_OPEN, text("application/json"), samples={"application/json": {"openapi": "3.1.0"}})
 def get_openapi() -> Response:
     """The description as OpenAPI 3.1."""
-    return _cached(_whole(_application()).as_json, "application/json")
+    return _cacheable_response(_build_description(_application()).as_json, "application/json")
 
 
 @blueprint.get("/docs")
 @operation(_PAGE, text("text/html"))
 def read_docs() -> Response:
     """The description as a page for people."""
-    demo = demo_values.shown_to(request)
-    answer = _page(_reference(_application(), tuple((demo or {}).items())))
+    demo = demo_values.read_demo_values(request)
+    answer = _page_response(_render_reference(_application(), tuple((demo or {}).items())))
     if demo:
         answer.headers["Cache-Control"] = "no-store"
     return answer
@@ -80,70 +80,70 @@ def read_docs() -> Response:
 @blueprint.get("/docs/errors")
 @operation(_PAGE, text("text/html"))
 def read_error_codes() -> Response:
-    """Every error code with its status and what it means."""
-    return _page(_errors(_application()))
+    """Every error code with its status and its meaning."""
+    return _page_response(_render_errors(_application()))
 
 
 @blueprint.get("/llms/api.txt")
 @operation(_OPEN, text("text/plain"), samples={"text/plain": "# Finderfee\n"})
 def get_manifest() -> Response:
     """The description as plain text: chapters, one paragraph per operation, error codes."""
-    return _cached(_manifest(_application()), "text/plain")
+    return _cacheable_response(_render_manifest(_application()), "text/plain")
 
 
 def document() -> Mapping[str, Any]:
     """Return the OpenAPI document of the running application."""
-    return _whole(_application()).document
+    return _build_description(_application()).document
 
 
 @functools.lru_cache(maxsize=4)
-def _reference(app: Flask, demo: tuple[tuple[str, str], ...]) -> str:
-    return _rendered("docs.html", _whole(app), dict(demo))
+def _render_reference(app: Flask, demo: tuple[tuple[str, str], ...]) -> str:
+    return _render("docs.html", _build_description(app), dict(demo))
 
 
 @functools.cache
-def _errors(app: Flask) -> str:
-    return _rendered("errors.html", _whole(app))
+def _render_errors(app: Flask) -> str:
+    return _render("errors.html", _build_description(app))
 
 
 @functools.cache
-def _manifest(app: Flask) -> str:
-    return _rendered("api.txt", _whole(app))
+def _render_manifest(app: Flask) -> str:
+    return _render("api.txt", _build_description(app))
 
 
-def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = None) -> str:
+def _render(template: str, description: _Description, demo: Mapping[str, str] | None = None) -> str:
     return render_template(
         template,
-        about=whole.document["info"],
-        base_url=whole.document["servers"][0]["url"],
-        sections=whole.sections,
-        events=page.events(whole.document),
-        codes=whole.codes,
-        chapters=whole.chapters,
-        html=guide.html,
-        inline=guide.inline,
-        pretty=_pretty,
+        about=description.document["info"],
+        base_url=description.document["servers"][0]["url"],
+        sections=description.sections,
+        events=page.list_events(description.document),
+        codes=description.codes,
+        chapters=description.chapters,
+        html=guide.render_html,
+        inline=guide.render_inline,
+        pretty=_indented_json,
         demo=demo,
-        command=functools.partial(_filled, demo=demo or {}),
-        script=Markup(_SCRIPT),  # noqa: S704  # our own
+        command=functools.partial(_fill_demo_values, demo=demo or {}),
+        script=Markup(_SCRIPT),  # noqa: S704  # our own script
     )
 
 
 @functools.cache
-def _whole(app: Flask) -> _Whole:
+def _build_description(app: Flask) -> _Description:
     all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
     routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
     chosen = settings.current()
-    made = openapi.document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
-    sections = page.sections(made)
-    codes = error_codes.table([entry for section in sections for entry in section.entries])
-    return _Whole(made, orjson.dumps(made), sections, codes, guide.chapters(routes))
+    document = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
+    sections = page.list_sections(document)
+    codes = error_codes.list_codes([entry for section in sections for entry in section.entries])
+    return _Description(document, orjson.dumps(document), sections, codes, guide.render_chapters(routes))
 
 
 def _reading_order(route: openapi.Route) -> tuple[int, str]:
     blueprints = [name for resource in resources.ALL for name in resource.blueprints]
-    known = route.blueprint in blueprints
-    return blueprints.index(route.blueprint) if known else len(blueprints), route.rule
+    is_listed = route.blueprint in blueprints
+    return blueprints.index(route.blueprint) if is_listed else len(blueprints), route.rule
 
 
 def _route(app: Flask, rule: Rule) -> openapi.Route:
@@ -159,27 +159,27 @@ def _route(app: Flask, rule: Rule) -> openapi.Route:
 
 
 def _application() -> Flask:
-    found: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the proxy itself cannot be a key
-    return found
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the proxy itself cannot be a key
+    return app
 
 
-def _filled(command: str, demo: Mapping[str, str]) -> str:
-    for place, name in _DEMO_PLACES.items():
-        command = command.replace(place, demo.get(name, place))
+def _fill_demo_values(command: str, demo: Mapping[str, str]) -> str:
+    for placeholder, name in _DEMO_PLACEHOLDERS.items():
+        command = command.replace(placeholder, demo.get(name, placeholder))
     return command
 
 
-def _pretty(example: Any) -> str:
+def _indented_json(example: Any) -> str:
     return orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
 
 
-def _page(body: str) -> Response:
-    answer = _cached(body, "text/html")
+def _page_response(body: str) -> Response:
+    answer = _cacheable_response(body, "text/html")
     answer.headers["Content-Security-Policy"] = _PAGE_POLICY
     return answer
 
 
-def _cached(body: str | bytes, media_type: str) -> Response:
+def _cacheable_response(body: str | bytes, media_type: str) -> Response:
     answer = Response(body, content_type=f"{media_type}; charset=utf-8")
     answer.headers["Cache-Control"] = _CACHE
     return answer

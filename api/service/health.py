@@ -1,4 +1,4 @@
-"""Is the process up, can it do its work, and what do the numbers say."""
+"""Liveness, readiness and metrics of the process."""
 
 import hmac
 import threading
@@ -23,38 +23,38 @@ blueprint = Blueprint("health", __name__)
 _OPEN = Guard(audience="public", bucket=None)
 _READINESS = Readiness()
 
-_WAITS = "unreachable (sales are accepted and wait in the database)"
+_UNREACHABLE = "unreachable (sales are accepted and wait in the database)"
 
-#: For how long a process believes what it found out about its readiness.
-_GOOD_FOR_S = 1.0
+#: For how long a process caches its readiness.
+_CACHE_S = 1.0
 
 
-class _Findings:
-    """What was found out about this process's readiness, for a moment.
+class _ReadinessCache:
+    """The readiness of this process, cached for a second.
 
-    Anybody may ask as often as they like, and nobody is refused: behind a proxy a stranger who uses up a limit would
-    take it from the one who decides whether this process gets requests. So it is looked at once a second at most.
+    There is no rate limit: behind a proxy a stranger who uses up the limit would take it from the load balancer that
+    decides whether this process gets requests. So the check runs once a second at most.
     """
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._found: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._status: dict[str, str] = {}
         self._until = 0.0
 
-    def now(self) -> dict[str, str]:
-        """Return the state of database and broker, at most _GOOD_FOR_S old."""
-        with self._turn:
+    def status(self) -> dict[str, str]:
+        """Return the status of database and broker, at most _GOOD_FOR_S old."""
+        with self._lock:
             if self._until <= time.monotonic():
-                self._found = {"database": _database(), "broker": _broker()}
-                self._until = time.monotonic() + _GOOD_FOR_S
-            return self._found
+                self._status = {"database": _database_status(), "broker": _broker_status()}
+                self._until = time.monotonic() + _CACHE_S
+            return self._status
 
     def forget(self) -> None:
-        """Look again at the next request: between tests."""
+        """Check again at the next request: between tests."""
         self._until = 0.0
 
 
-findings = _Findings()
+readiness = _ReadinessCache()
 
 
 @blueprint.get("/healthz")
@@ -67,12 +67,12 @@ def get_health() -> Response:
 @blueprint.get("/readyz")
 @operation(_OPEN, object_of(_READINESS), gives_at=(503,))
 def get_readiness() -> tuple[dict[str, str], int]:
-    """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
-    found = findings.now()
-    return found, 200 if found["database"] == "ok" else 503
+    """200 if the database is reachable and migrated; a missing broker is reported, but sales are still accepted."""
+    status = readiness.status()
+    return status, 200 if status["database"] == "ok" else 503
 
 
-def _database() -> str:
+def _database_status() -> str:
     try:
         with db.any_org_work():
             missing = migrate.missing()
@@ -83,13 +83,13 @@ def _database() -> str:
     return "ok" if not missing else f"migrations missing: {', '.join(missing)}"
 
 
-def _broker() -> str:
+def _broker_status() -> str:
     urls = servers.urls()
     try:
         broker.client(urls.redis_url).ping()
     except broker.RedisError:
-        return _WAITS
-    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _WAITS
+        return _UNREACHABLE
+    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _UNREACHABLE
 
 
 @blueprint.get("/metrics")
@@ -97,14 +97,14 @@ def _broker() -> str:
 def get_metrics() -> Response:
     """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set.
 
-    It answers at localhost, at the host of PUBLIC_BASE_URL and at METRICS_HOSTS, and is 404 at every other host.
+    It responds at localhost, at the host of PUBLIC_BASE_URL and at METRICS_HOSTS, and is 404 at every other host.
     """
     if not metrics_hosts.is_allowed(request.host):
         raise _no_address()
     token = settings.current().monitoring.metrics_token
     if token:
-        sent = request.headers.get("Authorization", "")
-        if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
+        authorization = request.headers.get("Authorization", "")
+        if not hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode()):
             raise Refused(401)
     elif request.remote_addr not in ("127.0.0.1", "::1", None) or "X-Forwarded-For" in request.headers:
         raise _no_address()

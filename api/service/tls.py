@@ -1,4 +1,4 @@
-"""Whether a host may have a certificate, for proxies that get one when its first visitor comes."""
+"""The check whether a host may get a certificate, for proxies that request one on a host's first visit."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ _ASK = Guard(audience="public", bucket="tls_ask")
 @blueprint.get("/api/tls/ask")
 @operation(_ASK, object_of(TlsAnswer()), asks=TlsQuery(), refuses=("404 not_found",))
 def get_served_host() -> Mapping[str, object]:
-    """Say whether the service answers at a host: its own, a brand's portal, or a verified domain. Else 404."""
-    asked = body.query()["domain"]
+    """Return a host that the service serves: its own, a brand's portal, or a verified domain. Else 404."""
+    host = body.query()["domain"]
     with db.any_org_work():
-        return {"domain": served_hosts.any_org_check(asked)}
+        return {"domain": served_hosts.any_org_check(host)}

@@ -1,10 +1,10 @@
-"""What strangers see of a brand.
+"""The public pages of a brand.
 
-lookup        which campaign an address stands for
+lookup        the campaign of an address
 application   the application form
-answering     its second step, for the page and the portal that hand it in
-landing_page  what the page of a campaign shows, and whose page a host is
-sitemap       the campaigns that strangers may find
+second_steps  its second step, submitted from a page or the portal
+landing_page  the landing page of a campaign, and the brand of a host
+sitemap       the public campaigns
 """
 
 from api.storefront import application, lookup

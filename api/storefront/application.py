@@ -1,4 +1,4 @@
-"""The public application form: what anybody may ask of a campaign.
+"""The public application form of a campaign.
 
 Source: tracking spec, "Public storefront" (apply).
 """
@@ -16,14 +16,14 @@ from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from models import db
-from pipelines.storefront import applying
+from pipelines.storefront import applications
 from schemas.storefront.application import ApplicationAnswer, ApplicationBody
 
 blueprint = Blueprint("storefront", __name__)
 
-# Ten long answers in any script, and what else is asked.
-_MOST_BYTES = 256 * KIB
-_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MOST_BYTES)
+# Ten long answers in any script, and the other fields.
+_MAX_BODY_BYTES = 256 * KIB
+_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MAX_BODY_BYTES)
 _ANSWER = ApplicationAnswer()
 
 
@@ -41,12 +41,12 @@ _ANSWER = ApplicationAnswer()
     ),
 )
 def apply_to_program(program_id: str) -> Response:
-    """Apply to a campaign. 200 with the same answer for every outcome."""
+    """Apply to a campaign. 200 with the same response for every outcome."""
     campaign_id = path.uuid(program_id, "program")
     with db.any_org_work():
-        organization_id = applying.any_org_owner(campaign_id)
+        organization_id = applications.any_org_find_owner(campaign_id)
         application = body.load()
-        has_account = applying.any_org_has_account(email=application["email"], program_id=campaign_id)
+        has_account = applications.any_org_has_account(email=application["email"], program_id=campaign_id)
     answer = idempotency.run_once(
         lambda: _apply(organization_id, campaign_id, application, has_account), organization_id=organization_id
     )
@@ -58,8 +58,8 @@ def _apply(
     organization_id: UUID, program_id: UUID, application: Mapping[str, Any], has_account: bool
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    filed = applying.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
-    # A repeated application leaves a trace as well: the brand can see it, and its commit takes no less time.
+    filed = applications.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
+    # A repeated application is audited as well: the brand can see it, and its commit takes no less time.
     audit.record(
         "affiliate.applied" if filed.affiliate else "affiliate.applied_again",
         filed.affiliate_id,

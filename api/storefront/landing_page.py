@@ -1,4 +1,4 @@
-"""What the landing page of a campaign shows to strangers, and whose page a host is."""
+"""The public landing page of a campaign, and the brand of a host."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pipelines.storefront import lookup
 from schemas.storefront.lookup import landing_record
 
 _BUCKET = "anonymous"
-_NO_WORDS: Mapping[str, Any] = {
+_DEFAULT_TEXTS: Mapping[str, Any] = {
     "headline": None,
     "intro": None,
     "sections": [],
@@ -31,96 +31,96 @@ _NO_WORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class LandingPage:
-    """A campaign's page: the `record` of the storefront, what it earns in sentences, and what its brand says there.
+    """A campaign's page: the `record` of the storefront, its commission in sentences, and the brand's texts.
 
-    `said` has every word of `landingPageConfig`. `path` is where the page is at this service, `address` where it is
-    for everybody: at the campaign's own domain if that is verified. The colour is the page's own, else the brand's.
+    `texts` is the complete `landingPageConfig`. `path` is the page's path at this service, `address` its public
+    address: at the campaign's own domain if that is verified. The colour is the page's own, else the brand's.
     """
 
     record: Mapping[str, Any]
     earns: str
-    said: Mapping[str, Any]
+    texts: Mapping[str, Any]
     color: str | None
     path: str
     address: str
 
     @property
     def headline(self) -> str:
-        """What stands at the head of the page."""
-        return str(self.said["headline"] or self.record["name"])
+        """Return the headline of the page."""
+        return str(self.texts["headline"] or self.record["name"])
 
     @property
     def about(self) -> str:
-        """What the page is about in a sentence, for those who list or share it."""
-        return str(self.said["intro"] or self.record["description"] or self.earns)
+        """Return a summary of the page, for lists and link previews."""
+        return str(self.texts["intro"] or self.record["description"] or self.earns)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPage:
-    """The page of an open campaign; `is_renamed` says that it was asked for by a slug that it has no more."""
+class LandingPageResult:
+    """The page of an open campaign; `is_renamed`: it was requested by a former slug."""
 
     page: LandingPage
     is_renamed: bool
 
 
-def any_org_find(*, handle: str, campaign: str | None) -> FoundPage:
+def any_org_find(*, handle: str, campaign: str | None) -> LandingPageResult:
     """Return the page of an open campaign by the brand's handle and its slug, or of the brand's main campaign.
 
     Raises Refused 404 not_found. Budget: 1 statement.
     """
     with db.any_org_work():
-        found = lookup.any_org_landing(handle=handle, campaign=campaign)
-    landing = found.landing
-    shown = landing_record(landing, base_url=settings.current().web.url)
-    page = of(
-        shown,
-        earns=_earns(landing),
+        result = lookup.any_org_find_landing(handle=handle, campaign=campaign)
+    landing = result.landing
+    record = landing_record(landing, base_url=settings.current().web.url)
+    page = build_page(
+        record,
+        earns=_terms_sentences(landing),
         color=landing.brand_color,
         handle=landing.handle,
         verified_domain=landing.verified_domain,
     )
-    return FoundPage(page, found.is_renamed)
+    return LandingPageResult(page, result.is_renamed)
 
 
-def of(
+def build_page(
     record: Mapping[str, Any], *, earns: str, color: str | None, handle: str, verified_domain: str | None
 ) -> LandingPage:
-    """Return a campaign's page by its `record` of the storefront."""
-    said = {**_NO_WORDS, **record["landingPageConfig"]}
+    """Return a campaign's page from its `record` of the storefront."""
+    texts = {**_DEFAULT_TEXTS, **record["landingPageConfig"]}
     path = f"/p/{handle}/{record['slug']}"
     return LandingPage(
         record=record,
         earns=earns,
-        said=said,
-        color=said["accentColor"] or color,
+        texts=texts,
+        color=texts["accentColor"] or color,
         path=path,
         address=f"https://{verified_domain}/" if verified_domain else f"{settings.current().web.url}{path}",
     )
 
 
-def any_org_place() -> tuple[str, BrandHost] | None:
-    """Return the host that this request names and what it stands for; None where it is the service's own or nobody's.
+def any_org_find_brand_host() -> tuple[str, BrandHost] | None:
+    """Return the request's host with its brand; None for the service's own host and for unknown hosts.
 
-    Whoever names hosts that are nobody's is not looked for any more after a while. Budget: 1 statement; none for the
-    service's own host, for addresses without a name, and for what cannot be a host. Raises Refused 429.
+    A caller who often requests unknown hosts gets None without a look-up. Budget: 1 statement; none for the service's
+    own host, for IP addresses, and for invalid host names. Raises Refused 429.
     """
     chosen = settings.current().web
-    host = lookup.host_name(request.host)
+    host = lookup.parse_host(request.host)
     if host is None or not host_names.is_host_name(host):
         return None
     if host in (urlsplit(chosen.url).hostname, chosen.portal_domain) or unknown_senders.is_blocked():
         return None
     with db.any_org_work():
-        place = lookup.any_org_place(host, portal_domain=chosen.portal_domain)
-    if place is None:
+        brand_host = lookup.any_org_find_by_host(host, portal_domain=chosen.portal_domain)
+    if brand_host is None:
         unknown_senders.count_unknown()
         return None
     if not current_app.extensions["limiter"].allows(_BUCKET, unknown_senders.sender_network()):
         raise Refused(429)
-    return host, place
+    return host, brand_host
 
 
-def _earns(landing: Landing) -> str:
+def _terms_sentences(landing: Landing) -> str:
     return terms_text.describe(
         DescribedTerms(
             model=landing.default_commission_model,

@@ -1,4 +1,4 @@
-"""The public storefront: which campaign an address stands for.
+"""The public storefront: the campaign of an address.
 
 Source: tracking spec, "Public storefront".
 """
@@ -24,31 +24,31 @@ _ADDRESS = StorefrontAddress()
 @blueprint.get("/api/p/by-handle/<handle>")
 @operation(_LOOK, object_of(StorefrontProgram()), refuses=("404 not_found",))
 def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
-    """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
-    return _shown(handle, None)
+    """Show the main campaign behind a branded subdomain: the primary one, else the oldest open one."""
+    return _campaign_record(handle, None)
 
 
 @blueprint.get("/api/p/by-handle/<handle>/<campaign>")
 @operation(_LOOK, object_of(StorefrontProgram()), refuses=("404 not_found",))
 def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
-    """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
-    return _shown(handle, campaign)
+    """Show a campaign by subdomain and slug; for a former slug, return the current one."""
+    return _campaign_record(handle, campaign)
 
 
 @blueprint.get("/api/p/by-domain")
 @operation(_LOOK, object_of(_ADDRESS), asks=DomainQuery(), refuses=("404 not_found",))
 def get_storefront_address() -> Mapping[str, object]:
-    """Say which subdomain and campaign a verified custom domain stands for."""
+    """Return the subdomain and campaign of a verified custom domain."""
     host = body.query()["host"]
     with db.any_org_work():
-        address = lookup.any_org_domain(host)
-    shown: Mapping[str, object] = _ADDRESS.dump(address)
-    return shown
+        address = lookup.any_org_find_by_domain(host)
+    record: Mapping[str, object] = _ADDRESS.dump(address)
+    return record
 
 
-def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
+def _campaign_record(handle: str, campaign: str | None) -> Mapping[str, object]:
     with db.any_org_work():
-        found = lookup.any_org_landing(handle=handle, campaign=campaign)
-    if found.is_renamed:
-        return {"redirect": True, "campaign": found.landing.slug}
-    return landing_record(found.landing, base_url=settings.current().web.url)
+        result = lookup.any_org_find_landing(handle=handle, campaign=campaign)
+    if result.is_renamed:
+        return {"redirect": True, "campaign": result.landing.slug}
+    return landing_record(result.landing, base_url=settings.current().web.url)

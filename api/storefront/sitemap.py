@@ -1,4 +1,4 @@
-"""The campaigns that strangers may find, with their addresses, as sitemaps list them."""
+"""The public campaigns with their addresses, for sitemaps."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -8,39 +8,44 @@ from models import db, storefront
 from models.storefront import BrandHost
 
 #: The protocol's own limit of one sitemap.
-MOST = 50_000
-_MOST_PAGES = 1000
+MAX_ENTRIES = 50_000
+_MAX_PAGES = 1000
 
 
-class Listed(NamedTuple):
-    """Where a campaign's page is, and when the campaign was changed last."""
+class SitemapEntry(NamedTuple):
+    """The address of a campaign's page, and the time of the campaign's last change."""
 
     address: str
     changed_at: datetime
 
 
-def any_org_pages() -> int:
-    """Return how many sitemaps there are: 1 at least. Budget: 1 statement."""
+def any_org_count_sitemaps() -> int:
+    """Return the number of sitemaps, at least 1. Budget: 1 statement."""
     with db.any_org_work():
         number = storefront.any_org_count_discoverable()
-    return max(1, -(-number // MOST))
+    return max(1, -(-number // MAX_ENTRIES))
 
 
-def any_org_page(page: int) -> list[Listed]:
-    """Return what stands in one sitemap, from 1 on; nothing in one that is not there. Budget: 1 statement."""
-    if not 1 <= page <= _MOST_PAGES:
+def any_org_list_entries(page: int) -> list[SitemapEntry]:
+    """Return the entries of a sitemap, counted from 1; none for a missing sitemap. Budget: 1 statement."""
+    if not 1 <= page <= _MAX_PAGES:
         return []
     base = settings.current().web.url
     with db.any_org_work():
-        found = storefront.any_org_list_discoverable(after=(page - 1) * MOST, limit=MOST)
-    return [Listed(f"{base}/p/{one.handle}/{one.slug}", one.updated_at) for one in found]
+        rows = storefront.any_org_list_discoverable(after=(page - 1) * MAX_ENTRIES, limit=MAX_ENTRIES)
+    return [SitemapEntry(f"{base}/p/{row.handle}/{row.slug}", row.updated_at) for row in rows]
 
 
-def any_org_listed_at(host: str, place: BrandHost) -> list[Listed]:
-    """Return what a brand's host lists: its one campaign where it is a campaign's own, else all of the brand's.
+def any_org_list_entries_of_host(host: str, brand_host: BrandHost) -> list[SitemapEntry]:
+    """Return the entries of a brand's host: one for the own domain of a campaign, else all campaigns of the brand.
 
     Budget: 1 statement.
     """
     with db.any_org_work():
-        found = storefront.any_org_list_discoverable_of_brand(handle=place.handle, slug=place.slug, limit=MOST)
-    return [Listed(f"https://{host}/{'' if place.slug is not None else one.slug}", one.updated_at) for one in found]
+        rows = storefront.any_org_list_discoverable_of_brand(
+            handle=brand_host.handle, slug=brand_host.slug, limit=MAX_ENTRIES
+        )
+    return [
+        SitemapEntry(f"https://{host}/{'' if brand_host.slug is not None else row.slug}", row.updated_at)
+        for row in rows
+    ]

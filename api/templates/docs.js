@@ -7,18 +7,18 @@
   var groups = [].slice.call(document.querySelectorAll("[data-group]"));
   function show() {
     var words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-    var found = 0;
+    var matches = 0;
     entries.forEach(function (entry) {
-      var told = (entry.getAttribute("data-words") || entry.textContent).toLowerCase();
-      var fits = words.every(function (word) { return told.indexOf(word) >= 0; });
+      var text = (entry.getAttribute("data-words") || entry.textContent).toLowerCase();
+      var fits = words.every(function (word) { return text.indexOf(word) >= 0; });
       entry.hidden = !fits;
-      if (fits) { found += 1; }
+      if (fits) { matches += 1; }
     });
     groups.forEach(function (group) {
       group.hidden = words.length > 0 && !group.querySelector("[data-words]:not([hidden])");
       if (group.tagName === "DETAILS" && words.length > 0) { group.open = true; }
     });
-    none.hidden = found > 0;
+    none.hidden = matches > 0;
   }
   box.parentNode.hidden = false;
   box.addEventListener("input", show);

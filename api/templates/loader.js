@@ -1,14 +1,15 @@
 /*
- * Remembers who sent a visitor to a brand's page, and tells the service of the visit and of the visitor's email.
+ * Stores the affiliate who referred a visitor to a brand's page, and sends the visit and the visitor's email to the
+ * service.
  *
- * It is plain ES5 without dependencies, runs on other people's pages, and so never throws into them: all that the
- * browser refuses (cookies, storage, requests) is done without. docs/pages.md says how to use it.
+ * It is plain ES5 without dependencies, runs on other people's pages, and never throws into them: it works without
+ * everything that the browser refuses (cookies, storage, requests). docs/pages.md explains how to use it.
  * `make loader` minifies it into loader.min.js; api/clicks/loader.py serves that with its parameters filled in.
  */
 (function (win, doc) {
   'use strict';
 
-  // Custom parameters of the organization first, then the service's own; the first one an address carries counts.
+  // Custom parameters of the organization first, then the service's own; the first one in an address counts.
   var PARAMETERS = '%PARAMETERS%'.split(',');
   var OURS = 'finderfee_';
   var REF = OURS + 'ref';
@@ -18,8 +19,8 @@
   var VISITOR = OURS + 'visitor';
   var CART = OURS + 'cart';
   var EMAIL = /^[^\s@]{1,64}@[^\s@]+\.[^\s@.]{2,}$/;
-  // Hosted checkouts, and the parameter of their addresses in which each takes who sent the buyer. Stripe drops a
-  // reference with a dot and says nothing.
+  // Hosted checkouts, each with the parameter of its address for the referral. Stripe silently drops a reference with a
+  // dot.
   var REFERENCE = 'client_reference_id';
   var ELEMENT_REFERENCE = 'client-reference-id';
   var DATA = 'data-custom-data';
@@ -32,7 +33,7 @@
   ];
   var LEADING = 'a[href],form[action]';
 
-  // Runs `work` and returns what it returns; undefined when the browser or the page got in its way.
+  // Runs `work` and returns its result; undefined if the browser or the page made it fail.
   function safely(work) {
     try {
       return work();
@@ -48,27 +49,27 @@
     var base = tag.src.split('/r/loader.js')[0];
     var program = option('program-id') || undefined;
     var place = location;
-    var came = referral(); // by which link the visitor came: the last address that names one
-    // What the browser keeps for us; where it refuses, this page remembers it by itself.
+    var came = referral(); // the link of the visitor: the last address with a slug
+    // The browser's storage; if the browser refuses it, the page stores the values in memory.
     var local = safely(function () { return localStorage; }) || {};
     var session = safely(function () { return sessionStorage; }) || {};
-    // A browser that asks for privacy is one without consent, where the tag says that this is respected.
+    // A browser that requests privacy counts as without consent if the tag respects that.
     var isPrivate = option('respect') === 'gpc' && navigator.globalPrivacyControl;
     var isAllowed = !isPrivate && option('consent') !== 'required';
     var isBusy = true;
     var isDenied, hasBegun, hasMoved;
-    var kept; // { slug, subId, programId, ts, days }, also where nothing can be stored
+    var stored; // { slug, subId, programId, ts, days }, also if the browser stores nothing
     var leads = [];
     var listeners = [];
-    var toldCart = session[CART];
-    var sent, timer;
+    var reportedCart = session[CART];
+    var sentEmails, timer;
     var domain;
 
     function option(name) {
       return tag.getAttribute('data-' + name) || '';
     }
 
-    // What the browser keeps: each call works or does nothing.
+    // The browser's storage: each call works or does nothing.
 
     function store(storage, key, value) {
       safely(function () { storage[key] = value; });
@@ -85,7 +86,7 @@
       });
     }
 
-    // The widest domain that takes a cookie is the registrable one, or none for a host that stands alone.
+    // The widest domain that accepts a cookie is the registrable one; none for a host without a domain.
     function cookieDomain() {
       var labels = place.hostname.split('.');
       for (var n = labels.length - 1; n >= 0; n--) {
@@ -107,33 +108,33 @@
     }
 
     function recall() {
-      kept = kept || read(readCookie(REF)) || read(local[REF]);
+      stored = stored || read(readCookie(REF)) || read(local[REF]);
       function read(text) {
         return safely(function () {
-          var found = JSON.parse(text);
-          return readSlug(found.slug) === found.slug && found.ts + found.days * 864e5 > Date.now() && found;
+          var referral = JSON.parse(text);
+          return readSlug(referral.slug) === referral.slug && referral.ts + referral.days * 864e5 > Date.now() && referral;
         });
       }
     }
 
     function keep(answer, subId) {
-      if (kept && answer.attributionModel === 'FirstTouch') return;
-      kept = {
+      if (stored && answer.attributionModel === 'FirstTouch') return;
+      stored = {
         slug: answer.slug,
         subId: subId,
         programId: answer.programId,
         ts: Date.now(),
         days: answer.cookieWindowDays || 30
       };
-      var text = JSON.stringify(kept);
-      var seconds = kept.days * 86400;
+      var text = JSON.stringify(stored);
+      var seconds = stored.days * 86400;
       cookie(REF, text, seconds);
       cookie(SUB, subId || '', subId ? seconds : 0);
       store(local, REF, text);
     }
 
     function forget() {
-      kept = null;
+      stored = null;
       leads = [];
       [REF, SUB, VISITOR, LANDING, SENT, CART].forEach(function (name) {
         if (readCookie(name)) cookie(name, '', 0);
@@ -142,41 +143,41 @@
       });
     }
 
-    // What the address says.
+    // The referral in the address.
 
     function decode(text) {
       return safely(function () { return decodeURIComponent(text.replace(/\+/g, ' ')); }) || text;
     }
 
-    // A slug at the beginning of a text, as domain/slugs.py reads it: what no slug can have ends it, invisible characters
-    // are left out, and words with a space between them are none. Links are encoded twice and more on their way.
+    // A slug at the beginning of a text, as domain/slugs.py reads it: an invalid character ends it, invisible
+    // characters are left out, and words with a space between them are not a slug. Links may be encoded twice or more.
     function readSlug(text) {
       text = decode(decode(text)).replace(/[\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '').trim();
-      var found = /^(?=([a-z\d-]+((\.|_+)[a-z\d-]+)*))\1(?!\s|:\/\/)/i.exec(text);
-      if (found && found[1].length < 65) return found[1].toLowerCase();
+      var match = /^(?=([a-z\d-]+((\.|_+)[a-z\d-]+)*))\1(?!\s|:\/\/)/i.exec(text);
+      if (match && match[1].length < 65) return match[1].toLowerCase();
     }
 
-    // Every slug that the address names, in the order in which they count: the first one that the service knows is it.
+    // All slugs in the address, in order of precedence: the first one that the service knows counts.
     function referral() {
-      var found = Object.create(null);
+      var values = Object.create(null);
       var slugs = [];
       (place.search + '&' + place.hash).replace(/([^?&#=]+)=([^?&#]*)/g, function (whole, name, value) {
         name = decode(name).toLowerCase().replace(/^(amp;|0*38;)+/, ''); // of `&amp;` and `&#038;`
-        found[name] = found[name] || decode(value).trim();
+        values[name] = values[name] || decode(value).trim();
       });
-      found['/'] = (/\/via\/([^/?&#]+)/i.exec(place.pathname + place.hash) || '')[1];
+      values['/'] = (/\/via\/([^/?&#]+)/i.exec(place.pathname + place.hash) || '')[1];
       option('custom-params').toLowerCase().split(/\s*,\s*/).concat(PARAMETERS, '/').forEach(function (name) {
-        var slug = readSlug(found[name] || '');
+        var slug = readSlug(values[name] || '');
         if (slug && slugs.indexOf(slug) < 0) slugs.push(slug);
       });
       return slugs[0] && {
         page: place.href,
         slugs: slugs,
-        subId: (found.subid || found.sub_id || '').toLowerCase().replace(/[^a-z\d._-]/g, '').slice(0, 64) || undefined
+        subId: (values.subid || values.sub_id || '').toLowerCase().replace(/[^a-z\d._-]/g, '').slice(0, 64) || undefined
       };
     }
 
-    // What the service is told. A text needs no leave of the service before it is sent.
+    // Requests to the service. Plain text is sent without a preflight request.
 
     function post(path, body, isLast) {
       var url = base + path;
@@ -191,14 +192,14 @@
 
     function start() {
       isBusy = true;
-      // That the script runs here, for the person who set it up: once per visit of the site, and nothing about the visitor.
+      // Reports that the script runs, for the person who installed it: once per visit, without any data of the visitor.
       if (program && !hasMoved && !isInside()) safely(function () {
         fetch(base + '/r/c.gif?script=1&programId=' + program, { credentials: 'omit' }).catch(ignore);
       });
       recall();
-      // One click per landing: a reload does not count again, nor does a link within the site that carries the slug on.
+      // One click per landing: a reload does not count again, nor does a link within the site with the same slug.
       if (!came || session[LANDING] === came.page ||
-        ((hasMoved || isInside()) && kept && came.slugs.indexOf(kept.slug) >= 0)) return settle();
+        ((hasMoved || isInside()) && stored && came.slugs.indexOf(stored.slug) >= 0)) return settle();
       var id = local[VISITOR] || safely(function () {
         return [].join.call(crypto.getRandomValues(new Uint32Array(4)), '-');
       });
@@ -207,12 +208,12 @@
       else settle();
     }
 
-    // One slug after the other, until the service knows one.
+    // Tries one slug after the other, until the service knows one.
     function tell(came, id, nth) {
       return post('/track/click', {
         slug: came.slugs[nth],
         programId: program,
-        // The name of a parameter tells an advertisement; its value is nobody else's business.
+        // The name of a parameter identifies an advertisement; its value may be private.
         url: came.page.split('#')[0].replace(/=[^&]*/g, '=1').slice(0, 8000),
         referrer: doc.referrer.slice(0, 8000) || undefined,
         subId: came.subId,
@@ -229,7 +230,7 @@
       });
     }
 
-    // A page that shows another address without loading one may show one that a link brought.
+    // A page that changes its address without loading may show the address of a link.
     function move() {
       safely(function () {
         var next = referral();
@@ -256,7 +257,7 @@
 
     function settle() {
       isBusy = false;
-      // A callback that throws does so on its own, as the page's error.
+      // A callback that throws is reported as an error of the page.
       listeners.splice(0).forEach(function (listener) { setTimeout(listener, 0); });
       if (isAllowed && option('checkouts') !== 'off') safely(watch);
       if (isAllowed) leads.splice(0).forEach(send);
@@ -264,29 +265,29 @@
 
     // Emails.
 
-    // Waits while it is open whether there is a referral, and whether the visitor consents.
+    // Waits until it is known whether there is a referral, and whether the visitor consents.
     function lead(who, name) {
       var email = String((who && who.email) || who || '').trim();
       name = (who && who.name) || name;
       if (email.length > 320 || !EMAIL.test(email)) return;
-      var found = { email: email, name: typeof name === 'string' ? name.slice(0, 255) : undefined };
-      if (!isDenied) leads.push(found);
+      var lead = { email: email, name: typeof name === 'string' ? name.slice(0, 255) : undefined };
+      if (!isDenied) leads.push(lead);
       if (!isBusy) settle();
     }
 
-    function send(found) {
-      if (!kept || isDenied) return;
-      var inbox = ' ' + found.email.toLowerCase().replace(/(.)\+.*@/, '$1@') + ' ';
-      sent = session[SENT] || sent || '';
-      if (sent.indexOf(inbox) >= 0) return;
-      store(session, SENT, sent += inbox);
+    function send(lead) {
+      if (!stored || isDenied) return;
+      var inbox = ' ' + lead.email.toLowerCase().replace(/(.)\+.*@/, '$1@') + ' ';
+      sentEmails = session[SENT] || sentEmails || '';
+      if (sentEmails.indexOf(inbox) >= 0) return;
+      store(session, SENT, sentEmails += inbox);
       safely(function () {
         var asked = post('/r/lead/signup', {
-          slug: kept.slug,
-          email: found.email,
-          name: found.name,
-          programId: kept.programId || program,
-          subId: kept.subId
+          slug: stored.slug,
+          email: lead.email,
+          name: lead.name,
+          programId: stored.programId || program,
+          subId: stored.subId
         }, true);
         if (asked) asked.catch(ignore);
       });
@@ -296,7 +297,7 @@
       return field.type !== 'password' && !field.closest('[data-finderfee-ignore]');
     }
 
-    // Before the page's own handlers, which may stop the event or empty the form.
+    // Runs before the page's own handlers, which may stop the event or empty the form.
     function on(name, handle) {
       doc.addEventListener(name, function (event) {
         safely(function () { handle(event.target); });
@@ -317,22 +318,22 @@
       });
     }
 
-    // Hosted checkouts: what leads to one says who sent the buyer. What says so already stays as it is, and all else.
+    // Hosted checkouts: adds the referral to links and forms that lead to one. An existing referral is not changed.
 
     function carry(element) {
-      var slug = kept.slug;
+      var slug = stored.slug;
       var isForm = element.tagName === 'FORM';
       var url = new URL(element.getAttribute(isForm ? 'action' : 'href'), doc.baseURI);
       CHECKOUTS.forEach(function (checkout) {
         var name = checkout[1];
-        // An address that runs something has no host.
+        // An address that runs code (javascript:) has no host.
         if (!url.host || !checkout[0].test(url.host + url.pathname) || url.searchParams.has(name) ||
           (name === REFERENCE && /\./.test(slug))) return;
         if (!isForm) {
           url.search += (url.search ? '&' : '') + encodeURIComponent(name) + '=' + slug;
           element.href = url.href;
         } else if (!element.querySelector('[name="' + name + '"]')) {
-          // The fields of a form take the place of the query of its address.
+          // The fields of a form replace the query of its address.
           element.insertAdjacentHTML('beforeend', '<input type=hidden name="' + name + '" value=' + slug + '>');
         }
       });
@@ -340,7 +341,7 @@
 
     // Elements that are checkouts themselves.
     function carryInside(element) {
-      var slug = kept.slug;
+      var slug = stored.slug;
       var data;
       if (element.tagName.indexOf('STRIPE')) {
         data = JSON.parse(element.getAttribute(DATA) || '{}');
@@ -351,38 +352,38 @@
       }
     }
 
-    // A shop at Shopify keeps it with the cart, of which a cookie says which one it is.
+    // A Shopify shop stores the referral with the cart, which a cookie identifies.
     function carryInCart() {
-      if (!win.Shopify || toldCart === cart()) return;
-      toldCart = cart();
+      if (!win.Shopify || reportedCart === cart()) return;
+      reportedCart = cart();
       fetch('/cart/update.js', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ attributes: { via: kept.slug } })
+        body: JSON.stringify({ attributes: { via: stored.slug } })
       }).then(function () {
-        toldCart = cart(); // the answer may have made it
-        store(session, CART, toldCart);
+        reportedCart = cart(); // the response may have created it
+        store(session, CART, reportedCart);
       }).catch(ignore);
     }
 
     function cart() {
-      return kept.slug + ' ' + readCookie('cart');
+      return stored.slug + ' ' + readCookie('cart');
     }
 
     function carryAll() {
-      if (!kept) return;
+      if (!stored) return;
       each(LEADING, carry);
       each('stripe-buy-button,stripe-pricing-table,.paddle_button', carryInside);
       safely(carryInCart);
     }
 
     function each(selector, work) {
-      doc.querySelectorAll(selector).forEach(function (found) {
-        safely(function () { work(found); });
+      doc.querySelectorAll(selector).forEach(function (element) {
+        safely(function () { work(element); });
       });
     }
 
-    // Also what the page adds later; what a click reaches before that is seen is looked at then.
+    // Includes elements that the page adds later; an element that is clicked before that is handled on the click.
     function watch() {
       carryAll();
       if (timer) return;
@@ -394,7 +395,7 @@
       on('click', function (target) { carry(target.closest(LEADING)); });
     }
 
-    // What the page calls.
+    // The functions that the page can call.
 
     var commands = {
       convert: lead,
@@ -410,8 +411,8 @@
         if (isDenied) forget();
         else if (!wasAllowed && hasBegun) start();
       },
-      slug: function () { return kept ? kept.slug : null; },
-      subId: function () { return (kept && kept.subId) || null; }
+      slug: function () { return stored ? stored.slug : null; },
+      subId: function () { return (stored && stored.subId) || null; }
     };
 
     function Finderfee(name) {
@@ -436,9 +437,9 @@
       else settle();
     }
 
-    // What the page called before this came; then the visit itself, unless one of these calls forbade it.
+    // Calls of the page before the script was loaded; then the visit itself, unless one of these calls denied consent.
     ((stub && stub.q) || []).forEach(function (call) { Finderfee.apply(null, call); });
-    // A page that is only prepared in case somebody wants it does not count as a visit.
+    // A prerendered page does not count as a visit until it is shown.
     if (doc.prerendering) doc.addEventListener('prerenderingchange', begin);
     else begin();
   }

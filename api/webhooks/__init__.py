@@ -1,8 +1,7 @@
-"""Webhook endpoints and what they were told.
+"""Webhook endpoints and their deliveries.
 
-endpoints    where the brand is told what happens
-deliveries   how that went, and sending again
-named        the endpoint that an address names
+endpoints    the URLs that receive the brand's events
+deliveries   the deliveries to them, and redelivery
 """
 
 from api.webhooks import deliveries, endpoints

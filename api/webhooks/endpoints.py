@@ -1,4 +1,4 @@
-"""Webhook endpoints: where the brand is told what happens.
+"""Webhook endpoints: the URLs that receive the brand's events.
 
 Source: tracking spec, section 6 "Events".
 """
@@ -11,10 +11,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import audit, body, idempotency, paging
+from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
-from api.webhooks import named
 from domain.organization import plans
 from domain.refusals import Refused
 from domain.webhooks import events
@@ -34,7 +33,7 @@ from schemas.webhooks.webhook import (
 
 blueprint = Blueprint("webhooks", __name__)
 
-# Endpoints outlive a plan: they keep firing, and can be looked at and removed on every one.
+# Endpoints outlive a plan: they still receive events, and can be read and deleted on every plan.
 _READ = Guard(audience="brand")
 _KEEP = Guard(audience="brand", scope="read_write")
 _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
@@ -56,35 +55,35 @@ _Answer = tuple[int, Mapping[str, object]]
 )
 def create_webhook_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
-    wanted = body.load()
-    refusal = manage.refusal_of(wanted["url"])
-    return idempotency.run_once(lambda: _create(wanted, refusal))
+    values = body.load()
+    refusal = manage.find_refusal(values["url"])
+    return idempotency.run_once(lambda: _create(values, refusal))
 
 
-def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
+def _create(values: Mapping[str, Any], refusal: Refused | None) -> _Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()
-    made = manage.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
-    shown = _RECORD.dump(made.endpoint)
-    audit.record("webhook_endpoint.created", made.endpoint.id, after=shown, now=now)
-    return 201, {**shown, "secret": made.secret}
+    created = manage.create(organization_id=guards.organization_id(), body=values, now=now)
+    record = _RECORD.dump(created.endpoint)
+    audit.record("webhook_endpoint.created", created.endpoint.id, after=record, now=now)
+    return 201, {**record, "secret": created.secret}
 
 
 @blueprint.get("/api/v1/webhooks")
 @operation(_READ, page(_RECORD), asks=EndpointsQuery())
 def list_webhook_endpoints() -> Mapping[str, object]:
-    """List endpoints, newest first, with the hooks that no-code platforms manage unless asked for one kind."""
+    """List endpoints, newest first; by default including those that no-code platforms manage."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = endpoints.page(
             organization_id=guards.organization_id(),
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
             managed=query["managed"],
         )
-    return paging.serialize_page(asked, rows, _shown)
+    return paging.serialize_page(page_request, rows, _serialize)
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>")
@@ -92,8 +91,8 @@ def list_webhook_endpoints() -> Mapping[str, object]:
 def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
     """Show one endpoint."""
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _RECORD.dump(named.endpoint(endpoint_id))
-    return shown
+        record: Mapping[str, object] = _RECORD.dump(find_endpoint(endpoint_id))
+    return record
 
 
 @blueprint.patch("/api/v1/webhooks/<endpoint_id>")
@@ -112,16 +111,16 @@ def get_webhook_endpoint(endpoint_id: str) -> Mapping[str, object]:
 def change_webhook_endpoint(endpoint_id: str) -> Response:
     """Change URL, events or description. 200 with the endpoint."""
     with db.unit_of_work(guards.organization_id()):
-        named.endpoint(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
+        find_endpoint(endpoint_id)  # a missing endpoint is reported before an invalid body
     changes = body.load()
-    refusal = manage.refusal_of(changes["url"]) if "url" in changes else None
+    refusal = manage.find_refusal(changes["url"]) if "url" in changes else None
     return idempotency.run_once(lambda: _change(endpoint_id, changes, refusal))
 
 
 def _change(endpoint_id: str, changes: Mapping[str, Any], refusal: Refused | None) -> _Answer:
     if refusal is not None:
         raise refusal
-    now, endpoint = clock.now(), named.endpoint(endpoint_id)
+    now, endpoint = clock.now(), find_endpoint(endpoint_id)
     before = _RECORD.dump(endpoint)
     after = _RECORD.dump(manage.change(endpoint=endpoint, changes=changes, now=now))
     audit.record("webhook_endpoint.updated", endpoint.id, before=before, after=after, now=now)
@@ -134,7 +133,7 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
     """Delete an endpoint. 204."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        endpoint = named.endpoint(endpoint_id)
+        endpoint = find_endpoint(endpoint_id)
         manage.remove(endpoint=endpoint, now=now)
         audit.record("webhook_endpoint.deleted", endpoint.id, before=_RECORD.dump(endpoint), now=now)
     return Response(status=204)
@@ -148,7 +147,7 @@ def rotate_webhook_secret(endpoint_id: str) -> Response:
 
 
 def _rotate(endpoint_id: str) -> _Answer:
-    now, endpoint = clock.now(), named.endpoint(endpoint_id)
+    now, endpoint = clock.now(), find_endpoint(endpoint_id)
     rotated = manage.rotate_secret(endpoint=endpoint, now=now)
     audit.record("webhook_endpoint.secret_rotated", endpoint.id, now=now)
     return 200, {**_RECORD.dump(rotated.endpoint), "secret": rotated.secret}
@@ -162,21 +161,27 @@ def _rotate(endpoint_id: str) -> _Answer:
     refuses=("400 unknown_event", "400 sample_not_available", "400 event_not_subscribed", "404 not_found"),
 )
 def test_webhook_endpoint(endpoint_id: str) -> Response:
-    """Send a sample event to this endpoint alone. 200 with the delivery to look for in the history."""
+    """Send a sample event to this endpoint alone. 200 with the id of the delivery in the history."""
     answer = idempotency.run_once(lambda: _test(endpoint_id))
     wake_relay()
     return answer
 
 
 def _test(endpoint_id: str) -> _Answer:
-    now, endpoint = clock.now(), named.endpoint(endpoint_id)
-    wanted = body.load_optional()
-    type = wanted["type"]
-    sent = manage.send_test(endpoint=endpoint, type=type, now=now)
-    event_id = events.event_id(sent.event_id)
+    now, endpoint = clock.now(), find_endpoint(endpoint_id)
+    values = body.load_optional()
+    type = values["type"]
+    test = manage.send_test(endpoint=endpoint, type=type, now=now)
+    event_id = events.event_id(test.event_id)
     audit.record("webhook_endpoint.tested", endpoint.id, after={"type": type, "eventId": event_id}, now=now)
-    return 200, {"deliveryId": str(sent.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
+    return 200, {"deliveryId": str(test.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
 
 
-def _shown(rows: Sequence[WebhookEndpoint]) -> list[Any]:
+def _serialize(rows: Sequence[WebhookEndpoint]) -> list[Any]:
     return [_RECORD.dump(row) for row in rows]
+
+
+def find_endpoint(endpoint_id: str) -> WebhookEndpoint:
+    """Return an endpoint of the caller's organization. Raises Refused 404 not_found."""
+    wanted_id = path.uuid(endpoint_id, "webhook endpoint")
+    return manage.find(organization_id=guards.organization_id(), endpoint_id=wanted_id)

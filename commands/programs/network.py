@@ -11,7 +11,7 @@ from adapters import clock
 from commands import output, trail
 from domain.listing import NetworkReview
 from models.programs.programs import Program
-from pipelines.programs import networking, supervision
+from pipelines.programs import network_listing, supervision
 
 group = AppGroup("network", help="The review of programs that their brands list in the creator network.")
 
@@ -26,7 +26,7 @@ _BY = "flask"
 def every(status: str, limit: int, as_json: bool) -> None:
     """List programs whose review stands so, those that wait longest first; descriptions are cut short."""
     with output.every_tenant():
-        found = networking.any_org_queue(status=status, after=None, limit=limit)
+        found = network_listing.any_org_list_reviews(status=status, after=None, limit=limit)
     output.show(
         [asdict(one) for one in found],
         as_json=as_json,
@@ -47,7 +47,7 @@ def every(status: str, limit: int, as_json: bool) -> None:
 @output.json_option
 def approve(program_id: UUID, why: str | None, as_json: bool) -> None:
     """Let affiliates find a program that waits for its review, while its brand has plan and funding."""
-    _decide(program_id, "program.network_approved", networking.approve, why)
+    _decide(program_id, "program.network_approved", network_listing.approve, why)
     _say(program_id, NetworkReview.Approved, as_json, "is in the network.")
 
 
@@ -57,7 +57,7 @@ def approve(program_id: UUID, why: str | None, as_json: bool) -> None:
 @output.json_option
 def reject(program_id: UUID, why: str, as_json: bool) -> None:
     """Turn down a program that waits for its review; it becomes Private, and its brand may ask again."""
-    _decide(program_id, "program.network_rejected", networking.reject, why)
+    _decide(program_id, "program.network_rejected", network_listing.reject, why)
     _say(program_id, NetworkReview.Rejected, as_json, "is not listed in the network.")
 
 
@@ -67,7 +67,7 @@ def reject(program_id: UUID, why: str, as_json: bool) -> None:
 @output.json_option
 def revoke(program_id: UUID, why: str, as_json: bool) -> None:
     """Take a program that was approved out of the network; it becomes Private, and its brand may ask again."""
-    _decide(program_id, "program.network_revoked", networking.revoke, why)
+    _decide(program_id, "program.network_revoked", network_listing.revoke, why)
     _say(program_id, NetworkReview.Rejected, as_json, "is in the network no more.")
 
 

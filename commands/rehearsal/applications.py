@@ -11,7 +11,7 @@ from commands.rehearsal.scenes import Scene
 from models import db
 from models.organization import rehearsals
 from pipelines.programs import lifecycle
-from pipelines.storefront import applying, second_step
+from pipelines.storefront import applications, second_step
 from schemas.programs.program import ProgramBody
 from schemas.storefront.application import ApplicationBody
 
@@ -34,14 +34,14 @@ def _completed(scene: Scene) -> UUID:
     with db.unit_of_work(scene.id):
         program_id = rehearsals.find_program_with_question(scene.id, key=_ASKED)
         if program_id is None:
-            made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(_TERMS), now=clock.now())
+            made = lifecycle.create(organization_id=scene.id, body=ProgramBody().load(_TERMS), now=clock.now())
             program_id = made.id
     sent = {
         "email": f"{rehearsals.EMAIL_PREFIX}{secrets.token_hex(6)}@example.com",
         "fullName": "Made by flask trigger",
     }
     with db.unit_of_work(scene.id):
-        filed = applying.apply(
+        filed = applications.apply(
             organization_id=scene.id,
             program_id=program_id,
             application=ApplicationBody().load(sent),
@@ -49,7 +49,7 @@ def _completed(scene: Scene) -> UUID:
         )
     with db.unit_of_work(scene.id):
         step = second_step.lock(organization_id=scene.id, affiliate_id=filed.affiliate_id)
-        second_step.hand_in(step, {_ASKED: 4_000}, now=clock.now())
+        second_step.submit(step, {_ASKED: 4_000}, now=clock.now())
     return filed.affiliate_id
 
 

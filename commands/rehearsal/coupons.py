@@ -100,7 +100,7 @@ def _family(scene: Scene) -> CampaignCoupon:
     made = families.create_at_processor(begun)
     with db.unit_of_work(scene.id):
         settled = families.settle(begun, made, now=clock.now(), on_active=_unnoted)
-    if settled is None or made.made_id is None:
+    if settled is None or made.gateway_id is None:
         raise made.refusal or calls.unreachable_refusal(begun.place)
     return settled
 
@@ -117,7 +117,7 @@ def _minted(scene: Scene, coupon: CampaignCoupon, origin: CodeOrigin) -> Affilia
     made = minting.mint(begun)
     with db.unit_of_work(scene.id):
         settled = minting.settle(begun, made, now=clock.now(), on_active=_unnoted)
-    if settled is None or made.made_id is None:
+    if settled is None or made.gateway_id is None:
         raise made.refusal or calls.unreachable_refusal(begun.place)
     return settled
 

@@ -194,7 +194,7 @@ def _clicked(scene: Scene) -> Partner:
             "defaultCommissionModel": "Cps",
             "clickRewardCents": 10,
         }
-        made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(terms), now=clock.now())
+        made = lifecycle.create(organization_id=scene.id, body=ProgramBody().load(terms), now=clock.now())
     scenes.join(scene, made.id, is_test=False)
     return _clicked(scene)
 

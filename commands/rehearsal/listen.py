@@ -96,7 +96,7 @@ def _endpoint(
             _remove(stale)
         made = manage.create(
             organization_id=brand.id,
-            wanted={"url": receiver.url, "events": types, "description": f"{_MARK}{os.getpid()}"},
+            body={"url": receiver.url, "events": types, "description": f"{_MARK}{os.getpid()}"},
             now=clock.now(),
         )
         _trail("created", made.endpoint)
@@ -109,7 +109,7 @@ def _endpoint(
 
 
 def _left_behind(organization_id: UUID) -> list[WebhookEndpoint]:
-    found = endpoints.page(organization_id=organization_id, after=None, limit=manage.MOST_ENDPOINTS, managed=False)
+    found = endpoints.page(organization_id=organization_id, after=None, limit=manage.MAX_ENDPOINTS, managed=False)
     ours = [one for one in found if (one.description or "").startswith(_MARK) and one.url.startswith("http://127.")]
     return [one for one in ours if not _is_somebody_at(urlsplit(one.url).port or 80)]
 

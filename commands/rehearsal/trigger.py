@@ -89,7 +89,7 @@ def _told(brand: Organization, event: str, about: UUID, since: datetime) -> list
 def _say(scene: Scene, event: str, about: UUID, told: list[EventDelivery]) -> None:
     click.echo(f"{event} of {scene.organization.name}, about {about}")
     for one in told:
-        whom = f"{manage.shown_url(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"
+        whom = f"{manage.strip_query(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"
         click.echo(f"  {events.event_id(one.event_id)}  {whom}")
     if not any(one.delivery_id for one in told):
         is_usual = scene.is_demo and event not in coupons.MAKERS
@@ -100,10 +100,10 @@ def _send_sample(brand: Organization, event: str, as_json: bool) -> None:
     """Queue the sample for every endpoint that subscribes to the type."""
     sent = []
     with output.every_tenant():
-        for endpoint in endpoints.page(organization_id=brand.id, after=None, limit=manage.MOST_ENDPOINTS):
+        for endpoint in endpoints.page(organization_id=brand.id, after=None, limit=manage.MAX_ENDPOINTS):
             if event in endpoint.events or "*" in endpoint.events:
                 queued = manage.send_test(endpoint=endpoint, type=event, now=clock.now())
-                sent.append({"id": str(queued.delivery_id), "url": manage.shown_url(endpoint.url)})
+                sent.append({"id": str(queued.delivery_id), "url": manage.strip_query(endpoint.url)})
     output.show(
         {"type": event, "organization": str(brand.id), "deliveries": sent},
         as_json=as_json,

@@ -38,7 +38,7 @@ def assign(
 ) -> None:
     """Book a transfer that waits for a decision as paid to an affiliate: their next payouts are smaller by it."""
     with output.every_tenant():
-        row = compare.any_org_open_row(reference, is_locked=False)
+        row = compare.any_org_find_open(reference, is_locked=False)
         if row.currency != "USD" and usd_cents is None:
             raise click.UsageError(f"{reference} is in {row.currency}: say with --usd-cents what it came to.")
         sums = _listed_sums(row, usd_cents) if not typed else None

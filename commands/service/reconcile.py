@@ -24,8 +24,8 @@ from domain.restores.transfers import RailTransfer, TransferOutcome
 from models import db
 from models.restores import listings
 from models.restores.transfers import RestoredTransfer
-from pipelines.restores import charges, clean, compare
-from pipelines.restores.clean import Cleanness
+from pipelines.restores import charges, compare, completeness
+from pipelines.restores.completeness import Completeness
 
 #: The clocks of a rail and of the database may differ by this much.
 _MARGIN = timedelta(hours=1)
@@ -99,7 +99,7 @@ def reconcile(
     if both := sorted({*given} & {*nothing}):
         raise click.UsageError(f"{both[0]}: give either its list or --none.")
     with output.every_tenant():
-        methods, span = clean.any_org_methods(), _span(restored_to)
+        methods, span = completeness.any_org_list_methods(), _span(restored_to)
     tallies = []
     for method in dict.fromkeys([*methods, *given, *nothing]):
         tally = _compare_method(method, given.get(method), method in nothing, span, is_dry=dry_run)
@@ -107,7 +107,7 @@ def reconcile(
             tallies.append(tally)
     charges_since = _compare_charges(span)
     with output.every_tenant():
-        cleanness = clean.any_org_cleanness(restored_to=restored_to)
+        cleanness = completeness.any_org_check(restored_to=restored_to)
     result = {
         "restoredTo": restored_to.isoformat(),
         "dryRun": dry_run,
@@ -117,17 +117,17 @@ def reconcile(
         **cleanness_as_json(cleanness),
     }
     output.show(result, as_json=as_json, person=lambda: _print(tallies, charges_since, cleanness, is_dry=dry_run))
-    if not dry_run and not cleanness.is_clean:
+    if not dry_run and not cleanness.is_complete:
         raise SystemExit(1)
 
 
-def cleanness_as_json(cleanness: Cleanness) -> Mapping[str, Any]:
+def cleanness_as_json(cleanness: Completeness) -> Mapping[str, Any]:
     """Return what is compared, for a program."""
     return {
-        "clean": cleanness.is_clean,
+        "clean": cleanness.is_complete,
         "missing": list(cleanness.missing),
         "compared": [asdict(one) for one in cleanness.listings],
-        "open": [asdict(one) | {"advice": compare.advice(one.problem or "")} for one in cleanness.open],
+        "open": [asdict(one) | {"advice": compare.describe_problem(one.problem or "")} for one in cleanness.open],
         "waitingForMilestones": [asdict(one) for one in cleanness.waiting],
     }
 
@@ -153,11 +153,11 @@ def check_past(restored_to: datetime) -> None:
         )
 
 
-def print_cleanness(cleanness: Cleanness, *, is_held: bool) -> None:
+def print_cleanness(cleanness: Completeness, *, is_held: bool) -> None:
     """Print which transfers wait for a decision and, while payouts are held, what is not compared yet."""
     for one in cleanness.open:
         click.echo(_line_of(one))
-        click.echo(f"    {one.problem}: {compare.advice(one.problem or '')}")
+        click.echo(f"    {one.problem}: {compare.describe_problem(one.problem or '')}")
     for one in cleanness.waiting:
         click.echo(_line_of(one))
         click.echo("    waits for its milestone, which it pays when that is approved here; it holds nothing")
@@ -189,7 +189,7 @@ def _compare_charges(span: ListingSpan) -> ChargesSince:
     try:
         for charge in source.list_charges(span.listed_since):
             with output.reaching_the_database(), db.any_org_work():
-                if (unknown := charges.any_org_unknown(charge)) is not None:
+                if (unknown := charges.any_org_find_unknown(charge)) is not None:
                     found.append(unknown)
     except (base.CannotList, base.RailMisconfigured) as error:
         return ChargesSince(found, str(error))
@@ -251,7 +251,7 @@ def _read(path: Path, method: str) -> list[RailTransfer]:
         raise click.ClickException(f"{path}: {error}. Nothing was changed.") from error
 
 
-def _print(tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Cleanness, *, is_dry: bool) -> None:
+def _print(tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Completeness, *, is_dry: bool) -> None:
     output.table(
         ("method", "by", "transfers", "known", "marked paid", "booked", "US cents booked", "moved nothing", "waiting",
          "accepted", "open"),
@@ -279,5 +279,5 @@ def _print(tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Cle
         click.echo("Nothing was written.")
         return
     print_cleanness(cleanness, is_held=True)
-    if cleanness.is_clean:
+    if cleanness.is_complete:
         click.echo("Clean. Next: flask restore release --restored-to MOMENT --why …")

@@ -17,7 +17,7 @@ from commands.service import listed_transfers, reconcile
 from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
 from models.upkeep import known_servers
 from pipelines.operating import restore_release
-from pipelines.restores import clean
+from pipelines.restores import completeness
 
 group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
 
@@ -69,7 +69,7 @@ def status(as_json: bool) -> None:
             known_servers.read_server_name(),
             restore_release.any_org_list_waiting(),
         )
-        cleanness = clean.any_org_cleanness(restored_to=None)
+        cleanness = completeness.any_org_check(restored_to=None)
 
     def person() -> None:
         click.echo(f"{server}: payouts and deals are {'HELD' if is_held else 'not held'}")

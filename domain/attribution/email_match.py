@@ -7,7 +7,7 @@ Source: tracking spec, section 8 "Lead attribution order" and "Lead email match 
 
 from domain import leads
 from domain.attribution.facts import CHECKOUT_DOOR, Facts, NamedAffiliate
-from domain.attribution.steps import Outcome, Step, StepMatch, StepSkip
+from domain.attribution.steps import AttributionStep, Outcome, StepMatch, StepSkip
 from domain.gateways.names import Gateway
 
 #: Connections that go on crediting affiliates who buy for themselves.
@@ -60,7 +60,7 @@ def _is_own(facts: Facts, affiliate: NamedAffiliate) -> bool:
     return facts.buyer_email == affiliate.email and facts.gateway not in CREDITS_OWN_EMAIL
 
 
-EMAIL_MATCH = Step(
+EMAIL_MATCH = AttributionStep(
     name="email_match",
     look=_match_email,
     matches={

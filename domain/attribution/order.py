@@ -62,7 +62,7 @@ def decide(facts: Facts) -> Decision:
     return _to_decision(facts, tuple(outcomes), match)
 
 
-def _skip(step: steps.Step, facts: Facts, winner: NamedAffiliate) -> StepSkip:
+def _skip(step: steps.AttributionStep, facts: Facts, winner: NamedAffiliate) -> StepSkip:
     """Return the outcome of a step after another has decided; the email match still reports on the buyer's lead."""
     lead = email_match.compare_lead(facts, winner) if step is email_match.EMAIL_MATCH else None
     return lead or StepSkip(DECIDED_EARLIER)

@@ -35,7 +35,7 @@ Outcome = StepMatch | StepSkip
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AttributionStep:
     """A step of the order: its stored name, its function, and a sentence for each code that it can return."""
 
     name: str
@@ -91,7 +91,7 @@ def _match_platform_signup(facts: Facts) -> Outcome:
     return StepMatch("platform_signup", facts.signup.affiliate, f"crm_lookup:{facts.signup.platform}")
 
 
-COUPON_OVERRIDE = Step(
+COUPON_OVERRIDE = AttributionStep(
     name="coupon_override",
     look=_match_overriding_coupon,
     matches={
@@ -108,19 +108,19 @@ COUPON_OVERRIDE = Step(
         ),
     },
 )
-CARRIED_REFERRAL = Step(
+CARRIED_REFERRAL = AttributionStep(
     name="carried_referral",
     look=_match_referral,
     matches={"referral_carried": "The payment itself names the affiliate."},
     skips={"no_referral": "The payment names no affiliate."},
 )
-CUSTOMER_HISTORY = Step(
+CUSTOMER_HISTORY = AttributionStep(
     name="customer_history",
     look=_match_history,
     matches={"customer_known": "An earlier payment of the same customer was credited to the affiliate."},
     skips={"customer_unknown": "No earlier payment of this customer was credited to an affiliate."},
 )
-COUPON = Step(
+COUPON = AttributionStep(
     name="coupon",
     look=_match_coupon,
     matches={
@@ -132,7 +132,7 @@ COUPON = Step(
     },
     skips={"no_coupon": "The buyer redeemed no code."},
 )
-PLATFORM_LOOKUP = Step(
+PLATFORM_LOOKUP = AttributionStep(
     name="platform_lookup",
     look=_match_platform_signup,
     matches={"platform_signup": "A connected platform's own signup record names the affiliate."},

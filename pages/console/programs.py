@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from api.operator.programs.supervised import (
+from api.operator.programs.suspensions import (
     get_supervised_program,
     list_supervised_programs,
     resume_program,

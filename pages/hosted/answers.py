@@ -10,8 +10,8 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.access.guards import KIB
-from api.storefront import answering
-from api.storefront.answering import Asked
+from api.storefront import second_steps
+from api.storefront.second_steps import SecondStepForm
 from domain.refusals import Refused
 from pages import documents, forms, static_files
 from pages.forms import FormState
@@ -29,7 +29,7 @@ _MAX_BYTES = 512 * KIB
 def show_more_questions(token: str) -> Response:
     """Show the additional questions for an applicant, with the answers so far."""
     try:
-        application = answering.opened(token)
+        application = second_steps.open_form(token)
     except Refused:
         return _render_invalid_link()
     return _render_form(application, forms.prefill_answers(application.answers))
@@ -40,8 +40,8 @@ def show_more_questions(token: str) -> Response:
 def send_more_answers(token: str) -> Response:
     """Store the answers and say thank you, or show the form again with its errors."""
     try:
-        application = answering.opened(token)
-        answering.hand_in_by_link(token, forms.read_answers(), form_key=forms.idempotency_key())
+        application = second_steps.open_form(token)
+        second_steps.submit_by_link(token, forms.read_answers(), form_key=forms.idempotency_key())
     except Refused as refusal:
         if refusal.status != 400:
             return _render_invalid_link()
@@ -54,7 +54,7 @@ def _errors_from_refusal(refusal: Refused) -> dict[str, str]:
     return {name: why for name, (why,) in faults.items()}
 
 
-def _render_form(application: Asked, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
+def _render_form(application: SecondStepForm, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
     return documents.render_page(
         "hosted/answers.html",
         status=status,

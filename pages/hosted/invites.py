@@ -22,7 +22,7 @@ _PUBLIC = Guard(audience="public", bucket="anonymous")
 
 
 @blueprint.get("/invites/<token>")
-@operation(_PUBLIC, documents.HTML, refuses=tokens.GONE)
+@operation(_PUBLIC, documents.HTML, refuses=tokens.LINK_REFUSALS)
 def show_invite(token: str) -> Response:
     """Show an invite with a button to accept it, or that it was accepted."""
     try:
@@ -35,7 +35,7 @@ def show_invite(token: str) -> Response:
 
 
 @blueprint.post("/invites/<token>")
-@operation(_PUBLIC, documents.HTML, refuses=(*tokens.GONE, tokens.NOT_NOW))
+@operation(_PUBLIC, documents.HTML, refuses=(*tokens.LINK_REFUSALS, tokens.ACCEPT_REFUSAL))
 def accept_invite_on_page(token: str) -> Response:
     """Accept an invite as its page does, and say what came of it."""
     try:

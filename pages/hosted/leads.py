@@ -50,14 +50,14 @@ def show_lead_form_of_program(program: str, slug: str) -> Response:
 
 
 @blueprint.post("/lead/<slug>", strict_slashes=False)
-@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
+@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSALS)
 def send_lead_form(slug: str) -> Response:
     """Take what the form sends and say thank you, or show the form again with what is wrong."""
     return _send(slug, None)
 
 
 @blueprint.post("/lead/<program>/<slug>", strict_slashes=False)
-@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
+@operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSALS)
 def send_lead_form_of_program(program: str, slug: str) -> Response:
     """Take what the form of one campaign sends, and answer as the form of the slug alone does."""
     return _send(slug, program)
@@ -65,14 +65,14 @@ def send_lead_form_of_program(program: str, slug: str) -> Response:
 
 def _render_open_form(slug: str, program: str | None) -> Response:
     try:
-        return _render_form(lead_form.of(slug, program))
+        return _render_form(lead_form.open_form(slug, program))
     except Refused as refusal:
         return _render_closed(refusal)
 
 
 def _send(slug: str, program: str | None) -> Response:
     try:
-        form = lead_form.of(slug, program)
+        form = lead_form.open_form(slug, program)
     except Refused as refusal:
         return _render_closed(refusal)
     values = {name: request.form.get(name, "") for name in _EMPTY}

@@ -122,7 +122,7 @@ def check_rate(program: programs.Program, body: Mapping[str, Any]) -> str | None
     """
     if body["custom_commission_type"] is None:
         return None
-    home = home_rate.of(program.organization_id)
+    home = home_rate.find(program.organization_id)
     terms.check_rate(
         model=program.default_commission_model,
         type=body["custom_commission_type"],

@@ -139,7 +139,7 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
         return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     assert program is not None  # it has this affiliate
-    home = home_rate.of(affiliate.organization_id)
+    home = home_rate.find(affiliate.organization_id)
     terms.check_rate(
         model=program.default_commission_model,
         type=changes["custom_commission_type"],

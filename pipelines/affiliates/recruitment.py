@@ -104,7 +104,7 @@ class UnvaluedEarnings:
 class RecruitTotals:
     """Net earnings of a recruit, and of the recruiter from them, in the organization's home currency.
 
-    `held` maps a currency to the amounts that are missing from both.
+    `unvalued` maps a currency to the amounts that are missing from both.
     """
 
     commission_cents: int = 0

@@ -39,7 +39,7 @@ def subscribe(*, organization_id: UUID, event: str, url: str, now: datetime) -> 
     if endpoints.count(organization_id, managed_by=hooks.AUTOMATION) >= MAX_HOOKS:
         message = f"An organization may have {MAX_HOOKS} automation hooks; switch off workflows that are not needed."
         raise Refused(409, "webhook_limit_reached", message)
-    hook_id, secret = ids.new_id(), manage.new_secret()
+    hook_id, secret = ids.new_id(), manage.generate_secret()
     hook = endpoints.insert(
         endpoint_id=hook_id,
         organization_id=organization_id,

@@ -19,7 +19,7 @@ def list_samples(*, organization_id: UUID, type: str, limit: int, now: datetime)
     envelopes = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
     if envelopes:
         return envelopes
-    sample = emit.frozen(
+    sample = emit.serialize(
         event_uuid=uuid5(organization_id, type),
         organization_id=organization_id,
         type=type,

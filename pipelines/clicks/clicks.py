@@ -1,4 +1,4 @@
-"""Writes clicks: what each is judged by, what came of it, what it earns. One that is written already stays as it is.
+"""Writes clicks with their score, outcome and earnings. A click that is written already stays as it is.
 
 Source: core spec, "Click and lead fraud review", "Program" (Cpc primaries, clickRewardCents, budgetCents).
 """
@@ -25,11 +25,11 @@ from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
 from pipelines import work
 from pipelines.clicks import pay
-from pipelines.clicks.pay import Fate
+from pipelines.clicks.pay import ClickResult
 from pipelines.programs import rewards
 
-# How many clicks one job asks the scorer about, each for up to two seconds.
-_ASKED_AT_ONCE = 20
+# How many clicks one job sends to the scorer, each for up to two seconds.
+_CLICKS_PER_JOB = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class WrittenClicks:
     duplicates: int = 0
 
 
-class _Seen(NamedTuple):
-    """A click with what it was judged by, and what its fate depends on."""
+class _AssessedClick(NamedTuple):
+    """A click with the facts of its score, and with the facts of its outcome."""
 
     sighting: ScoredClick
     judged: JudgedClick
@@ -56,111 +56,111 @@ def write(
 ) -> WrittenClicks:
     """Write clicks of one organization, in the unit of work of that organization or of all.
 
-    Nobody else writes the organization's clicks until the transaction ends: duplicates, aggregates and budgets are the
-    same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock). `judged`
-    are the clicks as they are `by_one_another`, where the caller had the time for it.
-    Raises ValueError for clicks of several organizations, for what is not an id and for what is not a time.
-    Budget: 1 round trip for a batch that is known; 5 and the commit where nothing is paid, and where clicks are paid
-    what `pay.settle` says on top. Networks that did much within the hour cost one more, affiliates whose fee depends on
-    a performance tier three each, and a batch among whose ids lie many others' one.
+    No other transaction writes the organization's clicks meanwhile: duplicates, aggregates and budgets are the
+    same for any number of writers. `wait_ms` is how long to wait for other writers (None: as long as for any lock).
+    `judged` are the clicks scored by each other, where the caller has done that already.
+    Raises ValueError for clicks of several organizations, for invalid ids and for invalid times.
+    Budget: 1 round trip for a batch that is written already; 5 and the commit where nothing is paid, plus those of
+    `pay.settle` where clicks are paid. Networks with many clicks within the hour cost one more, affiliates whose fee
+    depends on a performance tier three each, and a batch whose ids span many ids of other batches one.
     """
-    organization_id = _organization(batch)
+    organization_id = _organization_of(batch)
     advisory_locks.stage_clicks_lock(organization_id, wait_ms=wait_ms)
-    new = _new(organization_id, batch, judged)
+    new = _select_new(organization_id, batch, judged)
     if not new:
         return WrittenClicks()
     settings = fraud_settings.read(organization_id)
-    seen = _seen(organization_id, new, settings)
-    found = pay.settle(
-        [one.judged for one in seen],
+    assessed = _assess(organization_id, new, settings)
+    results = pay.settle(
+        [click.judged for click in assessed],
         organization_id=organization_id,
         strictness=settings.strictness,
         waits_for_scorer=scorer.is_configured(),
         now=now,
     )
-    _ask_scorer(organization_id, [one for one in seen if found[one.judged.id].outcome == "unscored"])
-    written = [_written(one, found[one.judged.id]) for one in seen]
-    batches.stage_insert(organization_id=organization_id, clicks=written, now=now)
-    return WrittenClicks(new=len(new), duplicates=sum(one.judged.is_duplicate for one in seen))
+    _enqueue_scoring(organization_id, [click for click in assessed if results[click.judged.id].outcome == "unscored"])
+    rows = [_build_row(click, results[click.judged.id]) for click in assessed]
+    batches.stage_insert(organization_id=organization_id, clicks=rows, now=now)
+    return WrittenClicks(new=len(new), duplicates=sum(click.judged.is_duplicate for click in assessed))
 
 
-def _organization(batch: Sequence[RawClick]) -> UUID:
-    found = {click.organization_id for click in batch}
-    if len(found) != 1:
-        raise ValueError(f"a batch is of one organization, not of {len(found)}")
-    return UUID(found.pop())
+def _organization_of(batch: Sequence[RawClick]) -> UUID:
+    organization_ids = {click.organization_id for click in batch}
+    if len(organization_ids) != 1:
+        raise ValueError(f"a batch is of one organization, not of {len(organization_ids)}")
+    return UUID(organization_ids.pop())
 
 
-def _new(
+def _select_new(
     organization_id: UUID, batch: Sequence[RawClick], judged: Sequence[ScoredClick] | None
 ) -> Sequence[ScoredClick]:
-    """Return the clicks that are not written yet, judged by one another."""
-    known = batches.find_existing(organization_id=organization_id, click_ids=[click.id for click in batch])
-    if judged is not None and not known:
+    """Return the clicks that are not written yet, scored by each other."""
+    written_ids = batches.find_existing(organization_id=organization_id, click_ids=[click.id for click in batch])
+    if judged is not None and not written_ids:
         return judged
-    return scoring.score_batch(click for click in batch if click.id not in known)
+    return scoring.score_batch(click for click in batch if click.id not in written_ids)
 
 
-def _seen(organization_id: UUID, new: Sequence[ScoredClick], settings: FraudSettings) -> list[_Seen]:
-    """Judge clicks by what came before them in the database, too."""
-    past = _history(organization_id, new)
-    terms = terms_of(organization_id, {one.click.affiliate_id for one in new})
-    seen = []
-    for one in scoring.rescore(new, past, settings.banned_referrers):
-        click = one.click
+def _assess(organization_id: UUID, new: Sequence[ScoredClick], settings: FraudSettings) -> list[_AssessedClick]:
+    """Score clicks also by earlier clicks in the database."""
+    past = _read_history(organization_id, new)
+    terms = find_terms(organization_id, {sighting.click.affiliate_id for sighting in new})
+    assessed = []
+    for sighting in scoring.rescore(new, past, settings.banned_referrers):
+        click = sighting.click
         judged = JudgedClick(
             click.id,
             click.program_id,
             click.affiliate_id,
             click.sub_id,
-            one.at,
-            one.verdict,
+            sighting.at,
+            sighting.verdict,
             terms.get((click.program_id, click.affiliate_id)),
-            one.is_duplicate,
+            sighting.is_duplicate,
         )
-        seen.append(_Seen(one, judged))
-    return seen
+        assessed.append(_AssessedClick(sighting, judged))
+    return assessed
 
 
-def _history(organization_id: UUID, new: Sequence[ScoredClick]) -> ClickHistory:
+def _read_history(organization_id: UUID, new: Sequence[ScoredClick]) -> ClickHistory:
     before, start = ClickHistory(), new[0].at
-    for seen in batches.list_visits(
+    for visit in batches.list_visits(
         organization_id=organization_id,
-        visitors={one.click.visitor for one in new},
+        visitors={sighting.click.visitor for sighting in new},
         since=start - history.DEVICE_WINDOW,
         near=(start - history.WINDOW, new[-1].at + history.WINDOW),
     ):
         before.add_visits(
-            visitor=seen.visitor,
-            program_id=seen.program_id,
-            affiliate_id=seen.affiliate_id,
-            slug=seen.slug,
-            last_at=seen.last_at,
-            near_first=seen.near_first,
-            near_last=seen.near_last,
+            visitor=visit.visitor,
+            program_id=visit.program_id,
+            affiliate_id=visit.affiliate_id,
+            slug=visit.slug,
+            last_at=visit.last_at,
+            near_first=visit.near_first,
+            near_last=visit.near_last,
         )
-    for seen_by in batches.list_network_visits(
+    for network in batches.list_network_visits(
         organization_id=organization_id,
-        links={(one.click.network, one.click.program_id, one.click.slug) for one in new},
+        links={(sighting.click.network, sighting.click.program_id, sighting.click.slug) for sighting in new},
         since=start - history.WINDOW,
         enough=history.MAX_COUNTED_CLICKS,
     ):
         before.add_network(
-            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, times=seen_by.times
+            network=network.network, program_id=network.program_id, slug=network.slug, times=network.times
         )
     return before
 
 
-def terms_of(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[str, str], ClickTerms]:
-    """Return what one click pays now, by program and affiliate; who earns nothing with clicks is left out.
+def find_terms(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[str, str], ClickTerms]:
+    """Return the current fee of one click by program and affiliate; affiliates who earn nothing by clicks are left out.
 
     Budget: 1 round trip; three or four more for every affiliate whose fee depends on a performance tier.
     """
-    found = {}
+    terms = {}
     for partner in batches.list_partners(organization_id=organization_id, affiliate_ids=sorted(affiliate_ids)):
         if not partner.is_earning:
             continue
-        reward = rewards.fee_by(
+        reward = rewards.compute_fee(
             partner.terms,
             organization_id=organization_id,
             program_id=UUID(partner.program_id),
@@ -168,13 +168,13 @@ def terms_of(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[
             kind="click",
         )
         if reward is not None and reward.fee.cents > 0:
-            found[partner.program_id, partner.affiliate_id] = ClickTerms(reward, partner.grace_days)
-    return found
+            terms[partner.program_id, partner.affiliate_id] = ClickTerms(reward, partner.grace_days)
+    return terms
 
 
 @dataclass(frozen=True, slots=True)
 class ClickPreview:
-    """What would become of a click, with its score and the names of the rules that hold."""
+    """The outcome that a click would have, with its score and the names of the rules that apply."""
 
     outcome: str
     score: int
@@ -182,29 +182,29 @@ class ClickPreview:
 
 
 def preview(click: RawClick) -> ClickPreview:
-    """Say what the writer would make of a click, budgets and the operator's scorer aside. Writes and waits for nothing.
+    """Return the outcome that a click would have, ignoring budgets and the operator's scorer. Writes and locks nothing.
 
-    Clicks that still lie on the stream are not known. Budget: 4 round trips and those of `write` for tiers.
+    Clicks that are still in the stream are not considered. Budget: 4 round trips and those of `write` for tiers.
     """
-    organization_id = _organization([click])
+    organization_id = _organization_of([click])
     settings = fraud_settings.read(organization_id)
-    (one,) = _seen(organization_id, scoring.score_batch([click]), settings)
-    outcome = outcomes.outcome(one.judged, strictness=settings.strictness)
-    return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)
+    (assessed,) = _assess(organization_id, scoring.score_batch([click]), settings)
+    outcome = outcomes.outcome(assessed.judged, strictness=settings.strictness)
+    return ClickPreview(outcome, assessed.judged.verdict.score, assessed.judged.verdict.reasons)
 
 
-def _ask_scorer(organization_id: UUID, waiting: Sequence[_Seen]) -> None:
-    """Stage the jobs that ask the operator's scorer: no call to the outside inside a transaction."""
-    for start in range(0, len(waiting), _ASKED_AT_ONCE):
-        facts = {one.judged.id: one.sighting.facts._asdict() for one in waiting[start : start + _ASKED_AT_ONCE]}
+def _enqueue_scoring(organization_id: UUID, waiting: Sequence[_AssessedClick]) -> None:
+    """Stage the jobs that call the operator's scorer: no external call inside a transaction."""
+    for start in range(0, len(waiting), _CLICKS_PER_JOB):
+        facts = {click.judged.id: click.sighting.facts._asdict() for click in waiting[start : start + _CLICKS_PER_JOB]}
         work.enqueue(
             jobs.CLICKS_RESCORE, organization_id=organization_id, clicks=orjson.dumps(facts, default=sorted).decode()
         )
 
 
-def _written(one: _Seen, fate: Fate) -> NewClick:
-    """Return a click as it is written."""
-    raw, judged = one.sighting.click, one.judged
+def _build_row(click: _AssessedClick, result: ClickResult) -> NewClick:
+    """Return the row of a click."""
+    raw, judged = click.sighting.click, click.judged
     kind = ClickKind(
         raw.program_id,
         raw.affiliate_id,
@@ -213,8 +213,8 @@ def _written(one: _Seen, fate: Fate) -> NewClick:
         judged.is_duplicate,
         judged.verdict.score,
         judged.verdict.reasons,
-        fate.outcome,
-        fate.conversion_id,
+        result.outcome,
+        result.conversion_id,
         raw.country,
     )
     return NewClick(raw.id, raw.visitor, raw.network, judged.occurred_at, kind)

@@ -1,6 +1,6 @@
-"""Is a program's tag on a page of the brand's site, and does it work?
+"""Checks whether a program's tag is on a page of the brand's site, and whether it works.
 
-A page is looked at outside of any transaction. Of what was read only what the four lights need is kept.
+The page is fetched outside of any transaction. Only the facts for the four lights are stored.
 """
 
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ from models.programs import programs
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is known of a program's installation, and which of its lights are on."""
+    """The state of a program's installation, and which of its lights are on."""
 
     state: InstallState
     lights: InstallationSteps
 
 
-def show(*, organization_id: UUID, program_id: UUID) -> Installation:
-    """Return a program's installation as it is now. Raises Refused 404 not_found. Budget: 1 statement."""
+def find(*, organization_id: UUID, program_id: UUID) -> Installation:
+    """Return a program's current installation. Raises Refused 404 not_found. Budget: 1 statement."""
     state = install_checks.find_state(organization_id=organization_id, program_id=program_id)
     if state is None:
         raise not_found("program", program_id)
     finding = TagFinding(state.check.finding) if state.check else None
-    seen = LastTraffic(state.script_seen_at, state.last_click_at, state.last_conversion_at)
-    return Installation(state, installation.find_steps(finding, seen))
+    traffic = LastTraffic(state.script_seen_at, state.last_click_at, state.last_conversion_at)
+    return Installation(state, installation.find_steps(finding, traffic))
 
 
-def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> CurrentTag:
+def find_tag(*, organization_id: UUID, program_id: UUID, base_url: str) -> CurrentTag:
     """Return the tag that a page of the program should carry. Raises Refused 404 not_found.
 
     `base_url` is the service's own address.
@@ -54,8 +54,8 @@ def prepare(*, organization_id: UUID, program_id: UUID, base_url: str) -> Curren
     return CurrentTag(host, str(program.id), Params(organization.attribution_params).printable.custom or "")
 
 
-def look(url: str, handed_out: CurrentTag, *, now: datetime) -> InstallCheck:
-    """Fetch the page and say what it carries. Takes seconds, so never inside a transaction.
+def check_page(url: str, expected_tag: CurrentTag, *, now: datetime) -> InstallCheck:
+    """Fetch the page and return what it contains. Takes seconds, so never inside a transaction.
 
     Raises Refused: 400 invalid_url, https_required, url_not_allowed; 422 page_not_read; 503 page_check_busy.
     """
@@ -68,32 +68,32 @@ def look(url: str, handed_out: CurrentTag, *, now: datetime) -> InstallCheck:
     except pages.TooManyAtOnce as error:
         message = "Other pages are being checked. Try again in a moment."
         raise Refused(503, "page_check_busy", message, field="url") from error
-    found = tags.read(page.html, page=page.url)
-    policies = [page.headers.get("Content-Security-Policy", ""), *found.policies]
-    judged = page_policies.check(
+    content = tags.read(page.html, page=page.url)
+    policies = [page.headers.get("Content-Security-Policy", ""), *content.policies]
+    policy = page_policies.check(
         policies,
         page=page.url,
-        script=f"{handed_out.script_host}{install_snippet.SCRIPT_PATH}",
-        nonce=found.tags[0].nonce if found.tags else None,
+        script=f"{expected_tag.script_host}{install_snippet.SCRIPT_PATH}",
+        nonce=content.tags[0].nonce if content.tags else None,
     )
     return InstallCheck(
         page_url=_without_query(page.url),
         checked_at=now,
-        finding=installation.check_tags(found.tags, handed_out).value,
+        finding=installation.check_tags(content.tags, expected_tag).value,
         page_bytes=page.size,
         took_ms=page.took_ms,
-        policy_allows=judged.is_allowed,
-        policy_lines=judged.lines,
+        policy_allows=policy.is_allowed,
+        policy_lines=policy.lines,
     )
 
 
-def keep(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> Installation:
-    """Keep a check and return the program's installation. Raises Refused 404 not_found."""
+def store(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> Installation:
+    """Store a check and return the program's installation. Raises Refused 404 not_found."""
     install_checks.stage_replace(check, organization_id=organization_id, program_id=program_id)
-    return show(organization_id=organization_id, program_id=program_id)
+    return find(organization_id=organization_id, program_id=program_id)
 
 
 def _without_query(url: str) -> str:
-    """Return where a page is; its query may hold a secret."""
+    """Return a page's URL without its query, which may contain a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -1,4 +1,4 @@
-"""Makes the HTML that a brand puts on its pages, of what its organization and program are now.
+"""Builds the HTML that a brand puts on its pages, from the current organization and program.
 
 Source: tracking spec, "Install snippet".
 """
@@ -14,15 +14,15 @@ from models.programs import programs
 from models.programs.programs import Program
 
 
-def make(
+def build(
     *, organization_id: UUID, program_id: UUID | None, with_pixel: bool, captures_emails: bool, base_url: str
 ) -> Mapping[str, object]:
-    """Return the snippet with what it was made of, as `schemas.clicks.install_snippet.Snippet` shows it.
+    """Return the snippet with its parts, as `schemas.clicks.install_snippet.Snippet` serializes it.
 
-    `base_url` is the service's own address. A program that is asked for by its id need not be open yet.
+    `base_url` is the service's own address. A program that is requested by its id need not be open yet.
     Raises Refused: 404 no_program_found, 409 pixel_not_provisioned. Budget: 2 statements.
     """
-    program = _program(organization_id, program_id)
+    program = _find_program(organization_id, program_id)
     organization = organizations.find(organization_id)
     if program is None or organization is None:
         raise Refused(404, "no_program_found", "The organization has no such program.", field="programId")
@@ -52,8 +52,8 @@ def make(
     }
 
 
-def _program(organization_id: UUID, program_id: UUID | None) -> Program | None:
+def _find_program(organization_id: UUID, program_id: UUID | None) -> Program | None:
     if program_id is None:
         return programs.find_newest_open(organization_id=organization_id)
-    found = programs.find(organization_id=organization_id, program_id=program_id)
-    return found if found is not None and found.archived_at is None else None
+    program = programs.find(organization_id=organization_id, program_id=program_id)
+    return program if program is not None and program.archived_at is None else None

@@ -1,8 +1,8 @@
-"""What follows from clicks: a row that pays for them, a row in quarantine, an open case on the fraud list.
+"""Writes the results of clicks: a row that pays for them, a row in quarantine, an open case on the fraud list.
 
-What becomes of each is decided in `domain.clicks.outcomes`; here its facts are locked and read, and everything is
-written. The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or made here without a race. Locks are
-taken in one order: that one, the budgets by program, the conversions. An override never follows a click. Source: core
+`domain.clicks.outcomes` decides each outcome; here its facts are locked and read, and everything is
+written. The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or created here without a race. Locks are
+taken in one order: that one, the budgets by program, the conversions. Clicks have no overrides. Source: core
 spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
 """
 
@@ -28,8 +28,8 @@ from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a click, and the row that pays for it or would."""
+class ClickResult:
+    """The outcome of a click, and the row that pays for it or would."""
 
     outcome: Outcome
     conversion_id: UUID | None = None
@@ -37,59 +37,60 @@ class Fate:
 
 def settle(
     clicks: Iterable[JudgedClick], *, organization_id: UUID, strictness: str, waits_for_scorer: bool, now: datetime
-) -> dict[str, Fate]:
-    """Decide what becomes of clicks, stage all that follows from it but their own rows, and return each fate by id.
+) -> dict[str, ClickResult]:
+    """Decide the outcome of clicks, stage everything that follows except their own rows, and return the results by id.
 
     Budget: none where nothing earns; else 1 round trip for every program that earns, another where its budget's
-    currencies differ, 1 for the rows that gather, another where a fee changed within an hour. What is written travels
-    with the commit.
+    currencies differ, 1 for the hours' rows, another where a fee changed within an hour. Writes travel with the commit.
     """
-    found: defaultdict[Outcome, list[JudgedClick]] = defaultdict(list)
+    by_outcome: defaultdict[Outcome, list[JudgedClick]] = defaultdict(list)
     for click in clicks:
-        found[outcomes.outcome(click, strictness=strictness, waits_for_scorer=waits_for_scorer)].append(click)
-    held, harvest = found.pop("held", []), _harvest(organization_id, found.pop("earned", []))
-    settled: dict[str, Fate] = {}
-    for outcome, those in found.items():
-        settled |= dict.fromkeys([click.id for click in those], Fate(outcome))
-    settled |= {click_id: Fate(outcome) for click_id, outcome in harvest.unpaid.items()}
-    settled |= {click.id: _hold(organization_id, click, now) for click in held}
+        by_outcome[outcomes.outcome(click, strictness=strictness, waits_for_scorer=waits_for_scorer)].append(click)
+    held_clicks, harvest = by_outcome.pop("held", []), _gather(organization_id, by_outcome.pop("earned", []))
+    results: dict[str, ClickResult] = {}
+    for outcome, group in by_outcome.items():
+        results |= dict.fromkeys([click.id for click in group], ClickResult(outcome))
+    results |= {click_id: ClickResult(outcome) for click_id, outcome in harvest.unpaid.items()}
+    results |= {click.id: _hold(organization_id, click, now) for click in held_clicks}
     for gathered in harvest.gathered:
-        fate = Fate("earned", gathered.row.id if gathered.row else _made(organization_id, gathered, now))
-        settled |= {click.id: fate for click in gathered.clicks}
-    _grow(organization_id, harvest.gathered, now)
-    fraud_events.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked, found["blocked"]))
-    return settled
+        result = ClickResult("earned", gathered.row.id if gathered.row else _stage_row(organization_id, gathered, now))
+        results |= {click.id: result for click in gathered.clicks}
+    _stage_growth(organization_id, harvest.gathered, now)
+    fraud_events.record_blocked_clicks(
+        organization_id=organization_id, clicks=map(_blocked_click, by_outcome["blocked"])
+    )
+    return results
 
 
-def _harvest(organization_id: UUID, earning: Sequence[JudgedClick]) -> GatherResult:
-    """Lock the budgets and the rows of clicks that would earn, and decide what they do earn."""
+def _gather(organization_id: UUID, earning: Sequence[JudgedClick]) -> GatherResult:
+    """Lock the budgets and the rows of clicks that would earn, and decide what they earn."""
     hours = outcomes.group_by_hour(earning)
     purses = {
-        program_id: rewards.purse(organization_id=organization_id, program_id=UUID(program_id))
+        program_id: rewards.lock_purse(organization_id=organization_id, program_id=UUID(program_id))
         for program_id in sorted({click.program_id for click in earning})
     }
-    return outcomes.gather(hours, rows=_rows(organization_id, hours), purses=purses)
+    return outcomes.gather(hours, rows=_lock_hour_rows(organization_id, hours), purses=purses)
 
 
-def _rows(organization_id: UUID, hours: Hours) -> dict[str, HourRow]:
-    """Return the rows that may take the clicks, locked; beside an hour's first row only where that does not fit."""
-    rows = _locked(organization_id, {base for base, _ in hours})
-    return rows | _locked(organization_id, outcomes.list_successor_ids(hours, rows))
+def _lock_hour_rows(organization_id: UUID, hours: Hours) -> dict[str, HourRow]:
+    """Lock and return the rows that may pay for the clicks; other rows than an hour's first only where needed."""
+    rows = _lock_rows(organization_id, {base for base, _ in hours})
+    return rows | _lock_rows(organization_id, outcomes.list_successor_ids(hours, rows))
 
 
-def _locked(organization_id: UUID, names: set[str]) -> dict[str, HourRow]:
+def _lock_rows(organization_id: UUID, names: set[str]) -> dict[str, HourRow]:
     if not names:
         return {}
-    locked = batches.lock_hours(organization_id=organization_id, source=SOURCE, external_event_ids=sorted(names))
-    return {row.external_event_id: row for row in locked}
+    rows = batches.lock_hours(organization_id=organization_id, source=SOURCE, external_event_ids=sorted(names))
+    return {row.external_event_id: row for row in rows}
 
 
-def _blocked(click: JudgedClick) -> BlockedClick:
+def _blocked_click(click: JudgedClick) -> BlockedClick:
     return BlockedClick(click.id, UUID(click.program_id), UUID(click.affiliate_id), click.verdict, click.occurred_at)
 
 
-def _hold(organization_id: UUID, click: JudgedClick, now: datetime) -> Fate:
-    """Stage a row of the click's own, in quarantine: validated on the desk, it earns like any other."""
+def _hold(organization_id: UUID, click: JudgedClick, now: datetime) -> ClickResult:
+    """Stage a separate row for the click, in quarantine: after a reviewer validates it, it earns like any other."""
     assert click.terms is not None
     fraud_events.record_held_click(
         organization_id=organization_id,
@@ -98,14 +99,14 @@ def _hold(organization_id: UUID, click: JudgedClick, now: datetime) -> Fate:
         verdict=click.verdict,
         at=click.occurred_at,
     )
-    alone = HourClicks(gathering.held_id(click.id), None, click.terms, [click])
-    return Fate("held", _made(organization_id, alone, now, status=ConversionStatus.Invalidated))
+    gathered = HourClicks(gathering.held_id(click.id), None, click.terms, [click])
+    return ClickResult("held", _stage_row(organization_id, gathered, now, status=ConversionStatus.Invalidated))
 
 
-def _made(
+def _stage_row(
     organization_id: UUID, gathered: HourClicks, now: datetime, *, status: ConversionStatus = ConversionStatus.Pending
 ) -> UUID:
-    """Stage a new row for clicks and return its id; of their hour it keeps when the first of them occurred."""
+    """Stage a new row for clicks and return its id; its time is that of the first click."""
     first, terms = gathered.clicks[0], gathered.terms
     conversion = Conversion(
         id=ids.new_id(),
@@ -133,8 +134,8 @@ def _made(
     return conversion.id
 
 
-def _grow(organization_id: UUID, all_gathered: Iterable[HourClicks], now: datetime) -> None:
-    """Stage what existing rows gather on top: commission, a line of history, an entry in the ledger, an event each.
+def _stage_growth(organization_id: UUID, all_gathered: Iterable[HourClicks], now: datetime) -> None:
+    """Stage the growth of existing rows: commission, a line of history, an entry in the ledger, an event each.
 
     The ledger names the first click of the batch as the cause, so the same batch is never booked twice.
     """
@@ -147,12 +148,12 @@ def _grow(organization_id: UUID, all_gathered: Iterable[HourClicks], now: dateti
     emit.events_of_type(
         organization_id=organization_id,
         type="conversion.adjusted",
-        data=[_adjusted(row, more) for row, more in grown],
+        data=[_adjusted_data(row, more) for row, more in grown],
         at=now,
     )
 
 
-def _adjusted(row: HourRow, more: HourClicks) -> Mapping[str, object]:
+def _adjusted_data(row: HourRow, more: HourClicks) -> Mapping[str, object]:
     before_cents = row.commission_cents - row.reversed_cents
     return events.conversion_adjusted(
         conversion_id=row.id,

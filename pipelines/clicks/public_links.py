@@ -1,4 +1,4 @@
-"""Where a slug leads, remembered for a few seconds: a campaign that is talked about has few links and many visitors.
+"""Finds the link of a slug, cached for a few seconds: a popular campaign has few links and many visitors.
 
 Source: tracking spec, "Public click endpoint".
 """
@@ -13,15 +13,15 @@ from domain import slugs
 from models.clicks import public_links
 from models.clicks.public_links import Link
 
-# Past this many everything of its kind is forgotten. Guesses are kept apart: they must not push out what is real.
-_MOST = 10_000
-_LONGEST = 64
+# A full cache is cleared. Unknown addresses have a cache of their own: guesses must not push out real links.
+_MAX_CACHED = 10_000
+_MAX_PROGRAM = 64
 
 _PIXEL_KEY = re.compile(r"px_[A-Za-z0-9_-]{8,64}")
 
 
 class SlugAddress(NamedTuple):
-    """A slug as it was sent, and what says whose it is.
+    """A slug as it was sent, with what identifies its program or organization.
 
     `program` is a program's id or slug: an address that names one leads to that program alone. On a page with the tag
     of a program (`is_on_tag`) it is the id of that one, and the slug may be one of the same brand's other programs.
@@ -36,60 +36,60 @@ class SlugAddress(NamedTuple):
     pixel_key: str | None = None
 
 
-_known: dict[SlugAddress, tuple[float, Link]] = {}
-_unknown: dict[SlugAddress, float] = {}
+_links: dict[SlugAddress, tuple[float, Link]] = {}
+_misses: dict[SlugAddress, float] = {}
 _lock = threading.Lock()
 
 
-def find(sent: SlugAddress) -> Link | None:
-    """Return where a slug leads (`models.clicks.public_links`), at most KEY_CACHE_S old.
+def find(requested: SlugAddress) -> Link | None:
+    """Return the link of a slug (`models.clicks.public_links`), at most KEY_CACHE_S old.
 
-    Runs in a transaction that sees every tenant; one in which nothing is asked costs nothing. Budget: 1 statement,
-    none for a slug that this process was asked for within KEY_CACHE_S, or that nobody can have.
+    Runs in a transaction that sees every tenant; one without statements costs nothing. Budget: 1 statement, none for a
+    slug that this process looked up within KEY_CACHE_S, or that cannot exist.
     """
-    is_known, link = remembered(sent)
-    address = _normalized(sent)
-    if is_known or address is None:
+    is_cached, link = find_cached(requested)
+    address = _normalize(requested)
+    if is_cached or address is None:
         return link
-    found = _look_up(address)
-    _remember(address, found, time.monotonic() + settings.current().web.key_cache_s)
-    return found
+    link = _look_up(address)
+    _cache(address, link, time.monotonic() + settings.current().web.key_cache_s)
+    return link
 
 
-def remembered(sent: SlugAddress) -> tuple[bool, Link | None]:
-    """Return whether the database need not be asked where a slug leads, and then where that is."""
-    address = _normalized(sent)
+def find_cached(requested: SlugAddress) -> tuple[bool, Link | None]:
+    """Return whether a slug is cached, and its link; slugs that cannot exist count as cached."""
+    address = _normalize(requested)
     if address is None:
         return True, None
     now = time.monotonic()
-    kept = _known.get(address)
-    if kept is not None and kept[0] > now:
-        return True, kept[1]
-    return _unknown.get(address, 0.0) > now, None
+    entry = _links.get(address)
+    if entry is not None and entry[0] > now:
+        return True, entry[1]
+    return _misses.get(address, 0.0) > now, None
 
 
-def last_known(sent: SlugAddress) -> Link | None:
-    """Return where a slug led when this process last asked, however long ago: for while the database is away."""
-    address = _normalized(sent)
-    kept = _known.get(address) if address else None
-    return kept[1] if kept else None
+def find_last_cached(requested: SlugAddress) -> Link | None:
+    """Return the cached link of a slug, however old: for while the database is unavailable."""
+    address = _normalize(requested)
+    entry = _links.get(address) if address else None
+    return entry[1] if entry else None
 
 
-def forget() -> None:
-    """Forget every link: between tests."""
+def clear_cache() -> None:
+    """Clear the cache: between tests."""
     with _lock:
-        _known.clear()
-        _unknown.clear()
+        _links.clear()
+        _misses.clear()
 
 
-def _normalized(sent: SlugAddress) -> SlugAddress | None:
-    """Return an address with its slug as slugs are stored; None for one that nobody can have."""
-    slug, program = slugs.read(sent.slug), sent.program
-    if slug is None or (program is not None and (len(program) > _LONGEST or "\x00" in program)):
+def _normalize(requested: SlugAddress) -> SlugAddress | None:
+    """Return an address with its slug as slugs are stored; None for a slug that cannot exist."""
+    slug, program = slugs.read(requested.slug), requested.program
+    if slug is None or (program is not None and (len(program) > _MAX_PROGRAM or "\x00" in program)):
         return None
-    if sent.pixel_key is None:
-        return sent if slug == sent.slug else sent._replace(slug=slug)
-    return SlugAddress(slug, pixel_key=sent.pixel_key) if _PIXEL_KEY.fullmatch(sent.pixel_key) else None
+    if requested.pixel_key is None:
+        return requested if slug == requested.slug else requested._replace(slug=slug)
+    return SlugAddress(slug, pixel_key=requested.pixel_key) if _PIXEL_KEY.fullmatch(requested.pixel_key) else None
 
 
 def _look_up(address: SlugAddress) -> Link | None:
@@ -101,15 +101,15 @@ def _look_up(address: SlugAddress) -> Link | None:
     return public_links.any_org_find(slug=address.slug, program=address.program, is_shared_bare=address.is_shared_bare)
 
 
-def _remember(address: SlugAddress, found: Link | None, until: float) -> None:
+def _cache(address: SlugAddress, link: Link | None, until: float) -> None:
     with _lock:
-        if found is None:
-            _known.pop(address, None)
-            if len(_unknown) >= _MOST:
-                _unknown.clear()
-            _unknown[address] = until
+        if link is None:
+            _links.pop(address, None)
+            if len(_misses) >= _MAX_CACHED:
+                _misses.clear()
+            _misses[address] = until
             return
-        _unknown.pop(address, None)
-        if len(_known) >= _MOST:
-            _known.clear()
-        _known[address] = (until, found)
+        _misses.pop(address, None)
+        if len(_links) >= _MAX_CACHED:
+            _links.clear()
+        _links[address] = (until, link)

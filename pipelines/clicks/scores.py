@@ -1,6 +1,6 @@
-"""Clicks that wait for the operator's scorer: they are kept, and earn once it has spoken.
+"""Scores clicks that wait for the operator's scorer: they are stored, and earn once they are scored.
 
-Read in a transaction, asked outside of any, settled in another. Source: core spec, "Click and lead fraud review".
+Read in a transaction, scored outside of any, settled in another. Source: core spec, "Click and lead fraud review".
 """
 
 from collections.abc import Mapping
@@ -27,67 +27,71 @@ _SETS = ("banned_referrers", "query_names")
 
 @dataclass(frozen=True, slots=True)
 class WaitingClicks:
-    """Clicks of one organization that wait for their score, with what they are judged by."""
+    """Clicks of one organization that wait for their score, with the facts for it."""
 
     organization_id: UUID
     facts: Mapping[str, ClickFacts]
 
 
-def waiting(*, organization_id: UUID, asked: str) -> WaitingClicks | None:
-    """Return those clicks of a job that still wait; None when none does. `asked` is what `clicks.write` staged."""
-    facts = {click_id: _facts(said) for click_id, said in orjson.loads(asked).items()}
-    found = batches.list_unscored(organization_id=organization_id, click_ids=list(facts))
-    return WaitingClicks(organization_id, {one.id: facts[one.id] for one in found}) if found else None
+def find_waiting(*, organization_id: UUID, clicks_json: str) -> WaitingClicks | None:
+    """Return those clicks of a job that still wait; None when none does. `clicks_json`: as `clicks.write` staged it."""
+    facts = {click_id: _parse_facts(values) for click_id, values in orjson.loads(clicks_json).items()}
+    rows = batches.list_unscored(organization_id=organization_id, click_ids=list(facts))
+    return WaitingClicks(organization_id, {row.id: facts[row.id] for row in rows}) if rows else None
 
 
-def ask(those: WaitingClicks) -> dict[str, Verdict] | None:
-    """Return what the scorer says of each; None when it is away."""
+def score(waiting_clicks: WaitingClicks) -> dict[str, Verdict] | None:
+    """Return the scorer's verdict on each click; None when it is unavailable."""
     try:
-        return {click_id: scorer.judge(facts) for click_id, facts in those.facts.items()}
+        return {click_id: scorer.judge(facts) for click_id, facts in waiting_clicks.facts.items()}
     except scorer.ScorerAway:
         return None
 
 
-def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime) -> None:
-    """Stage what becomes of clicks now that the scorer has spoken; what it says is added to our own score."""
+def settle(*, organization_id: UUID, verdicts: Mapping[str, Verdict], now: datetime) -> None:
+    """Stage the outcomes of clicks by the scorer's verdicts, which are added to our own score."""
     advisory_locks.stage_clicks_lock(organization_id)
-    found = batches.list_unscored(organization_id=organization_id, click_ids=list(said))
-    if not found:
+    rows = batches.list_unscored(organization_id=organization_id, click_ids=list(verdicts))
+    if not rows:
         return
-    scored = _scored(organization_id, found, said)
+    clicks_ = _add_verdicts(organization_id, rows, verdicts)
     strictness = fraud_settings.read(organization_id).strictness
-    fates = pay.settle(scored, organization_id=organization_id, strictness=strictness, waits_for_scorer=False, now=now)
+    results = pay.settle(
+        clicks_, organization_id=organization_id, strictness=strictness, waits_for_scorer=False, now=now
+    )
     batches.stage_scores(
         organization_id=organization_id,
         rows=[
             {
-                "id": one.id,
-                "score": one.verdict.score,
-                "reasons": one.verdict.reasons or None,
-                "outcome": fates[one.id].outcome,
-                "conversion_id": fates[one.id].conversion_id,
+                "id": click.id,
+                "score": click.verdict.score,
+                "reasons": click.verdict.reasons or None,
+                "outcome": results[click.id].outcome,
+                "conversion_id": results[click.id].conversion_id,
             }
-            for one in scored
+            for click in clicks_
         ],
     )
 
 
-def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str, Verdict]) -> list[JudgedClick]:
-    terms = clicks.terms_of(organization_id, {one.affiliate_id for one in found})
+def _add_verdicts(
+    organization_id: UUID, rows: list[UnscoredClick], verdicts: Mapping[str, Verdict]
+) -> list[JudgedClick]:
+    terms = clicks.find_terms(organization_id, {row.affiliate_id for row in rows})
     return [
         JudgedClick(
-            id=one.id,
-            program_id=one.program_id,
-            affiliate_id=one.affiliate_id,
-            sub_id=one.sub_id,
-            occurred_at=one.occurred_at,
-            verdict=fraud.add_verdicts(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
-            terms=terms.get((one.program_id, one.affiliate_id)),
+            id=row.id,
+            program_id=row.program_id,
+            affiliate_id=row.affiliate_id,
+            sub_id=row.sub_id,
+            occurred_at=row.occurred_at,
+            verdict=fraud.add_verdicts(Verdict(row.score, tuple(row.reasons or ())), verdicts[row.id]),
+            terms=terms.get((row.program_id, row.affiliate_id)),
         )
-        for one in found
+        for row in rows
     ]
 
 
-def _facts(said: Mapping[str, Any]) -> ClickFacts:
-    values = {name: frozenset(value) if name in _SETS else value for name, value in said.items()}
-    return stored_values.read(ClickFacts, values | {"languages": tuple(said["languages"])})
+def _parse_facts(values: Mapping[str, Any]) -> ClickFacts:
+    fields = {name: frozenset(value) if name in _SETS else value for name, value in values.items()}
+    return stored_values.read(ClickFacts, fields | {"languages": tuple(values["languages"])})

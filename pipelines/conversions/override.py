@@ -39,8 +39,8 @@ def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) ->
     nothing. Earlier refunds are applied at once, so the totals are those of the usual order.
     Raises TryAgain if a parent was refunded and a payout run is in progress: this transaction holds the locks of parent
     rows, which the run may need, so it must not wait for the run.
-    Budget: 2 round trips (lock parents; insert) and the writes with the commit, for any number of rows; one more if any
-    parent was refunded, and 4 more for each.
+    Budget: 2 round trips (lock parents; insert) and the writes with the commit, however many they are; one more where
+    any parent was refunded, and 4 more for each.
     """
     parents = conversions.lock_all(
         organization_id=organization_id, conversion_ids=[share.conversion_id for share in owed]

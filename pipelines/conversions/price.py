@@ -12,7 +12,7 @@ from domain.conversions.commission import CommissionRate, CommissionType
 from models.conversions.sale_terms import SaleTerms
 from models.conversions.sales import SaleFacts
 from models.programs import programs
-from pipelines.programs import standing
+from pipelines.programs import tier_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ def _type(value: str | None) -> CommissionType | None:
     return CommissionType(value) if value is not None else None
 
 
-def _find_tier(facts: SaleFacts) -> standing.TierStanding:
+def _find_tier(facts: SaleFacts) -> tier_progress.TierProgress:
     if not facts.terms.has_tiers:
-        return standing.TierStanding()
+        return tier_progress.TierProgress()
     programs.stage_affiliate_locks(organization_id=facts.organization_id, affiliate_ids=[facts.affiliate_id])
-    return standing.of(
+    return tier_progress.find(
         organization_id=facts.organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id
     )
 

@@ -44,8 +44,8 @@ def refund_by_external_id(
     that is accepted and not settled yet is settled first, under its lock. A job updates the override.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
-    Budget: 5 round trips (find; is it settled; lock; override and payout; commit), with the writes on the fourth; one
-    more to settle first, and one more if the conversion is in a payout.
+    Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
+    to settle first, and one more if the conversion is in a payout.
     """
     conversion_id = searches.find_refundable(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:

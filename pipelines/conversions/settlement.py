@@ -37,7 +37,7 @@ def settle_sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
 def settle_sales(*, organization_id: UUID, sale_ids: Sequence[UUID], now: datetime) -> None:
     """Settle sales of one organization in the order of their ids, with the result of `settle_sale` for each in turn.
 
-    Budget: that of one sale for any number; in a campaign with performance tiers that of each.
+    Budget: that of one, however many they are; in a campaign with performance tiers that of each.
     """
     facts = sales.lock_unsettled(organization_id=organization_id, sale_ids=sale_ids)
     tiered_ids = {sale_facts.affiliate_id for sale_facts in facts if sale_facts.terms.has_tiers}

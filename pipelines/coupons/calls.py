@@ -18,11 +18,11 @@ from pipelines.coupons.places import MintingPlace
 class GatewayResult:
     """The result of a call that creates something at a gateway.
 
-    `made_id` is its id there. If the result is not known (`is_known`), the answer was lost: it may exist or not.
+    `gateway_id` is its id there. If the result is not known (`is_known`), the answer was lost: it may exist or not.
     `is_refused` means that the gateway did not accept the credentials; `message` is its answer.
     """
 
-    made_id: str | None = None
+    gateway_id: str | None = None
     refusal: Refused | None = None
     is_refused: bool = False
     is_known: bool = True
@@ -39,7 +39,7 @@ def make(
     label = place.connection.gateway
     if is_retry:
         result = look_up(place, find)
-        if result.made_id is not None or not result.is_known:
+        if result.gateway_id is not None or not result.is_known:
             return result
     try:
         return GatewayResult(create())
@@ -56,7 +56,7 @@ def make(
     except (GatewayUnreachable, UnreadableEvent):
         result = look_up(place, find)
         # An object that does not exist yet may still be created by the lost call.
-        return result if result.made_id is not None else replace(result, is_known=False)
+        return result if result.gateway_id is not None else replace(result, is_known=False)
 
 
 def look_up(place: MintingPlace, find: Callable[[], str | None]) -> GatewayResult:
@@ -78,14 +78,14 @@ def unreachable_refusal(place: MintingPlace) -> Refused:
 
 
 def stage_audit(
-    action: str, *, organization_id: UUID, made_id: UUID, after: Mapping[str, object], now: datetime
+    action: str, *, organization_id: UUID, entity_id: UUID, after: Mapping[str, object], now: datetime
 ) -> None:
     """Stage the audit entry of a request that a job finished."""
     audit.stage(
         organization_id=organization_id,
         action=action,
         entity_type=action.split(".", 1)[0],
-        entity_id=str(made_id),
+        entity_id=str(entity_id),
         actor_type="system",
         actor_user_id=None,
         actor_label="unfinished request",

@@ -31,7 +31,7 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class StartedFamily:
-    """A coupon in state "minting", and where it is created; `is_asked_again`: an earlier call may have created it."""
+    """A coupon in state "minting", and where it is created; `is_retry`: an earlier call may have created it."""
 
     coupon: CampaignCoupon
     place: MintingPlace
@@ -54,7 +54,7 @@ def start(
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
     `terms.check_rate` raises; 422 processor_not_connected.
     """
-    program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
+    program = lifecycle.lock_unarchived(organization_id=organization_id, program_id=program_id)
     started = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
     if (
         started is not None
@@ -101,7 +101,7 @@ def _check_terms(organization_id: UUID, model: str, body: Mapping[str, Any], now
             model=model,
             type=body["commission_type"],
             value=body["commission_value"],
-            home=home_rate.of(organization_id),
+            home=home_rate.find(organization_id),
             prefix="",
         )
 
@@ -152,9 +152,9 @@ def settle(
     if result.refusal is not None:
         campaign_coupons.stage_remove(coupon)
         return None
-    if result.made_id is None:
+    if result.gateway_id is None:
         return coupon
-    active = campaign_coupons.change(coupon, {"state": "active", "processor_coupon_id": result.made_id})
+    active = campaign_coupons.change(coupon, {"state": "active", "processor_coupon_id": result.gateway_id})
     granted = len(campaign_coupons.list_granted(active))
     emit.event(
         organization_id=active.organization_id,
@@ -178,7 +178,7 @@ def _stage_audit(coupon: CampaignCoupon, now: datetime) -> None:
     calls.stage_audit(
         "campaign_coupon.created",
         organization_id=coupon.organization_id,
-        made_id=coupon.id,
+        entity_id=coupon.id,
         after=coupon_events.campaign_created(coupon, granted=len(campaign_coupons.list_granted(coupon))),
         now=now,
     )

@@ -34,7 +34,7 @@ _DRAWS = 5
 class StartedCode:
     """A code that is about to be minted, its family (None: it has its own discount) and its gateway.
 
-    `is_asked_again`: an earlier call may have minted it.
+    `is_retry`: an earlier call may have minted it.
     """
 
     code: AffiliateCoupon
@@ -170,15 +170,19 @@ def settle(
             organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.message, at=now
         )
     if code.status == CodeStatus.Revoked:
-        if result.made_id is not None and code.processor_promotion_code_id is None:
-            revocation.record_late_mint(code, result.made_id)
+        if result.gateway_id is not None and code.processor_promotion_code_id is None:
+            revocation.record_late_mint(code, result.gateway_id)
         return code
     if result.refusal is not None:
         affiliate_coupons.stage_remove(code)
         return None
-    if result.made_id is None:
+    if result.gateway_id is None:
         return affiliate_coupons.change(code, {"unanswered_at": now})
-    minted = {"status": CodeStatus.Active.value, "processor_promotion_code_id": result.made_id, "unanswered_at": None}
+    minted = {
+        "status": CodeStatus.Active.value,
+        "processor_promotion_code_id": result.gateway_id,
+        "unanswered_at": None,
+    }
     in_force = affiliate_coupons.change(code, minted)
     _emit_created(in_force, now=now)
     on_active(in_force)
@@ -188,7 +192,7 @@ def settle(
 def finish(started: StartedCode, result: GatewayResult, *, now: datetime) -> datetime | None:
     """Record the result, and return when to try again; None if it is final."""
     after = settle(started, result, now=now, on_active=lambda code: _stage_audit(code, now))
-    if after is None or after.status == CodeStatus.Active or result.made_id is not None or result.is_known:
+    if after is None or after.status == CodeStatus.Active or result.gateway_id is not None or result.is_known:
         return None
     return places.next_retry_at(after.created_at, now)
 
@@ -205,7 +209,7 @@ def _lock_family(affiliate: Affiliate, requested: RequestedCode) -> CampaignCoup
     Either lock lets a repeated request wait for the first one. Raises Refused.
     """
     if requested.coupon_id is None:
-        lifecycle.lock_living(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
+        lifecycle.lock_unarchived(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
         return None
     family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=requested.coupon_id)
     if family is None or family.program_id != affiliate.program_id:
@@ -298,7 +302,7 @@ def _stage_audit(code: AffiliateCoupon, now: datetime) -> None:
     calls.stage_audit(
         "affiliate_coupon.created",
         organization_id=code.organization_id,
-        made_id=code.id,
+        entity_id=code.id,
         after=coupon_events.code_created(code),
         now=now,
     )

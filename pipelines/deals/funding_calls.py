@@ -49,7 +49,7 @@ class PreparedCall:
 def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedCall | None:
     """Record that the source is about to be called; return None if there is nothing to send.
 
-    Raises TryAgain until a source is configured, and after a restore (`whole_books`).
+    Raises TryAgain until a source is configured, and after a restore (`restore_guard`).
     """
     request = lock(organization_id=organization_id, request_id=request_id)
     if request is None or request.state in _FINAL_STATES:

@@ -28,7 +28,7 @@ from models.payouts import candidates
 from pipelines import restore_guard, work
 from pipelines.deals import money, submission
 from pipelines.payouts import funding, rails
-from pipelines.restores import paid_milestones
+from pipelines.restores import milestone_payments
 from pipelines.webhooks import emit
 
 #: Sorts before every milestone id.
@@ -61,7 +61,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     If a payout lost in a restore has already paid it, that payout is used and no new one is created.
     """
     restore_guard.check_payouts_allowed()
-    if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
+    if milestone_payments.pay_with_waiting(deal, milestone, cents=cents, now=now):
         return
     organization = organizations.find(deal.organization_id)
     assert organization is not None

@@ -57,7 +57,7 @@ def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime
 
 
 def request_changes(deal: Deal, seq: int, *, note: str) -> None:
-    """Send a submitted milestone of a locked deal back to its affiliate, at most `steps.MOST_CHANGES` times.
+    """Send a submitted milestone of a locked deal back to its affiliate, at most `steps.MAX_CHANGES` times.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """

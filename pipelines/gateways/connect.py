@@ -51,8 +51,8 @@ _log = structlog.get_logger(__name__)
 class VerifiedConnection:
     """Credentials that a gateway accepted, with the webhooks created there; not written yet.
 
-    `identity` identifies the account, where the gateway returns that; `is_rehearsed`: the connection is in test mode,
-    and the gateway does not say whether the account is.
+    `identity` identifies the account, where the gateway returns that; `is_test_connection`: the connection is in
+    test mode, and the gateway does not say whether the account is.
     """
 
     connection_id: UUID
@@ -91,7 +91,7 @@ def verify(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Verif
 
 
 def undo_subscription(verified: VerifiedConnection) -> None:
-    """Delete the webhooks that `prove` created at the gateway; failures are only logged. Calls the gateway."""
+    """Delete the webhooks that `verify` created at the gateway; failures are only logged. Calls the gateway."""
     try:
         verified.gateway.unsubscribe(verified.account)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:
@@ -168,7 +168,7 @@ def verify_changes(
 ) -> VerifiedCredentials:
     """Verify new values for some of a connection's credentials and return them as they are stored.
 
-    Calls the gateway. Raises Refused as `prove`.
+    Calls the gateway. Raises Refused as `verify`.
     """
     adapter = registry.get(connection.gateway)
     credentials = validate(adapter.label, adapter.fields, credentials, is_whole=False)

@@ -64,7 +64,7 @@ def stage(connection: GatewayConnection, deliveries: Sequence[GatewayDelivery], 
 
 
 def external_id_of(delivery: GatewayDelivery) -> str:
-    """Return the external id that a listed delivery is about: its key without the prefix `LISTED`."""
+    """Return the external id that a listed delivery is about: its key without the prefix `LISTED_PREFIX`."""
     return delivery.key.removeprefix(LISTED_PREFIX)
 
 

@@ -35,7 +35,7 @@ _BEHIND_ANOTHER = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class PreparedPixel:
-    """A pixel to create or update at a store, or to delete there (`is_to_go`), with the data that the call needs.
+    """A pixel to create or update at a store, or to delete there (`is_deletion`), with the data that the call needs.
 
     `sealed` are the credentials as they are stored.
     """

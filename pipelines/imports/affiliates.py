@@ -59,7 +59,7 @@ def run(importer: AffiliateImporter, body: Mapping[str, Any], *, now: datetime) 
 
     Rows that cannot be imported are counted and skipped. No event is sent.
     Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
-    Budget: 6 round trips for any number of rows; one more if rows have no slug, and one if a slug is not available.
+    Budget: 6 round trips for any number of rows; one more where rows bring no slug, and one where a slug cannot be had.
     """
     organization_id = importer.organization_id
     program = _find_program(organization_id, body)

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import slugs
-from domain.invites import InviteRequest, InviteState, SlugConflict, assign_slugs, state_at
+from domain.invites import InviteRequest, InviteState, RefusedSlug, assign_slugs, state_at
 from domain.programs import terms
 from domain.refusals import Refused, not_found
 from models import advisory_locks, invites
@@ -32,7 +32,7 @@ class InviteBatch:
     invites: list[SentInvite]
     replaced: list[InviteWithProgram]
     skipped: int = 0
-    conflicts: list[SlugConflict] = field(default_factory=list)
+    conflicts: list[RefusedSlug] = field(default_factory=list)
 
 
 def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
@@ -147,7 +147,7 @@ def _check_stored_rate(program: programs.Program, invite: InviteWithProgram) -> 
         model=program.default_commission_model,
         type=type,
         value=value,
-        home=home_rate.in_currency(currency) if currency else home_rate.of(program.organization_id),
+        home=home_rate.find_for_currency(currency) if currency else home_rate.find(program.organization_id),
         prefix="custom",
     )
 
@@ -169,7 +169,7 @@ def _close_invites(pending: Sequence[InviteWithProgram], now: datetime) -> list[
 
 def _grant_slugs(
     organization_id: UUID, people: Sequence[Mapping[str, Any]], now: datetime
-) -> tuple[dict[str, str | None], list[SlugConflict]]:
+) -> tuple[dict[str, str | None], list[RefusedSlug]]:
     wishes = [InviteRequest(email=person["email"], slug=person["slug"]) for person in people]
     pairs = [(wish.slug, wish.email) for wish in wishes if wish.slug and slugs.is_valid_strict(wish.slug)]
     of_others = invites.find_taken_slugs(organization_id=organization_id, requested=pairs, now=now)

@@ -131,7 +131,7 @@ def record(*, case: LeadCase, verdict: Verdict | None, now: datetime) -> None:
     with a high score is written as Invalidated; it uses no budget until it is validated.
     Raises Refused 409 campaign_budget_reached, 404 not_found if the affiliate can no longer earn.
     """
-    purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
+    purse = rewards.lock_purse(organization_id=case.organization_id, program_id=case.referral.program_id)
     _find_creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
     current = _read_facts(case.organization_id, case.referral, case.email, now)
     obstacle = _find_obstacle(case.organization_id, case.referral, current, purse)
@@ -170,7 +170,7 @@ def _read_facts(organization_id: UUID, referral: LeadReferral, email: str, now: 
         is_test=referral.is_test_affiliate,
         since=now.replace(hour=0, minute=0, second=0, microsecond=0),
     )
-    reward = rewards.fee_for(
+    reward = rewards.find_fee(
         organization_id=organization_id, program_id=referral.program_id, affiliate_id=referral.affiliate_id, kind="lead"
     )
     lead = LeadFacts(
@@ -193,7 +193,7 @@ def _find_obstacle(
         return "daily_cap"
     if facts.reward is None or referral.is_test_affiliate:
         return None  # test leads use no budget
-    current_purse = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
+    current_purse = purse or rewards.lock_purse(organization_id=organization_id, program_id=referral.program_id)
     return None if current_purse.reserve(facts.reward.fee, 1) else "budget"
 
 

@@ -16,7 +16,7 @@ from models.payouts.payouts import Payout
 from models.restores import advances
 from models.upkeep import known_servers
 from pipelines.payouts import decisions
-from pipelines.restores import clean
+from pipelines.restores import completeness
 
 _log = structlog.get_logger(__name__)
 
@@ -93,8 +93,8 @@ def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: d
 
 
 def _check_compared(restored_to: datetime) -> None:
-    cleanness = clean.any_org_cleanness(restored_to=restored_to)
-    if cleanness.is_clean:
+    cleanness = completeness.any_org_check(restored_to=restored_to)
+    if cleanness.is_complete:
         return
     missing = [f"{method} was not compared since {restored_to.isoformat()}" for method in cleanness.missing]
     if cleanness.open:

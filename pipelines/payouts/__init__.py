@@ -1,7 +1,7 @@
 """Pays affiliates, step by step.
 
-Before a run: `choose_account` sets where an affiliate is paid, `narrowing` checks the filters of a run, `due` plans the
-payouts, `funding` decides whether the brand may pay.
+Before a run: `choose_account` sets where an affiliate is paid, `run_filters` checks the filters of a run, `run_plan`
+plans the payouts, `funding` decides whether the brand may pay.
 
 1. `run`: claims what is due and creates payouts, each Pending. Or `propose`: on the day of a cadence it proposes a run
    and emails the Owners; where an Owner allowed that, it creates the run.

@@ -83,7 +83,7 @@ def _stage_events(run_: Run, payouts: Sequence[RunPayout]) -> None:
     bodies = {}
     for payout in payouts:
         event_uuid = ids.new_id()
-        body = emit.frozen(
+        body = emit.serialize(
             event_uuid=event_uuid,
             organization_id=run_.organization_id,
             type=_CREATED,

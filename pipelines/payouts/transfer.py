@@ -67,7 +67,7 @@ def prepare(*, organization_id: UUID, payout_ids: Sequence[UUID], now: datetime)
     """Write down the requests to rails for payouts; None where there is nothing to send.
 
     Raises TryAgain while one of them has to wait: for its hold to pass, for a rail to be configured, or for an operator
-    after a restore (`whole_books`).
+    after a restore (`restore_guard`).
     Budget: 1 round trip for any number that is sent for the first time.
     """
     locked = payouts.lock_to_send(organization_id=organization_id, payout_ids=payout_ids)

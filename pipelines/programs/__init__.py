@@ -1,17 +1,17 @@
-"""What happens to campaigns.
+"""Manages campaigns (programs).
 
-lifecycle     created, found, locked, archived
-changing      what is sent is merged with what it is
-networking    listed in the creator network, reviewed by the operator, found there
-supervision   what the operator does to one
-grouping      groups of affiliates who share a rate
-tiering       rates by lifetime revenue
-standing      how far an affiliate has come among them
-rewards       what a click or a lead pays, and what the budget still holds
-landing       the picture of a landing page
-giving        texts and images for affiliates
-numbers       statistics
-daily         what they brought in, day by day
-measuring     metrics and leaderboards out of them
-home_rate     what the home currency measures limits with, and values days with
+lifecycle         creates, finds, locks and archives a program
+update            changes a program
+network_listing   lists a program in the creator network, reviews the listing, searches the network
+supervision       an operator's actions on a program
+groups            groups of affiliates who share a rate
+tiers             rates by lifetime revenue
+tier_progress     the revenue of an affiliate compared with the tiers
+rewards           the fee of a click or a lead, and the rest of the budget
+landing_pictures  the pictures of landing pages
+brand_assets      texts and images for affiliates
+numbers           statistics
+daily_numbers     sales, leads, clicks and money per day
+performance       metrics and leaderboards by day
+home_rate         the home currency with its rates
 """

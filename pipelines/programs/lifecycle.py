@@ -1,4 +1,4 @@
-"""Programs (campaigns): creating, archiving and finding one, and its sub-affiliate setting.
+"""Creates, archives and finds programs (campaigns), and sets their sub-affiliate configuration.
 
 Source: core spec, "Campaigns (programs)"; tracking spec, "Sub-affiliate recruiting".
 """
@@ -14,42 +14,41 @@ from domain.programs import terms
 from domain.refusals import Refused, not_found
 from models import advisory_locks, ids
 from models.programs import former_slugs, programs
-from pipelines.programs import home_rate, landing, networking
+from pipelines.programs import home_rate, landing_pictures, network_listing
 
-# Two campaigns of one name are rare, so the first random ending is free; more would mean that something is wrong.
-_ENDINGS = 5
+# Two campaigns of one name are rare, so the first random suffix is free; more tries would mean that something is wrong.
+_SUFFIX_TRIES = 5
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> programs.Program:
-    """Create a program. `wanted` is `schemas.programs.program.ProgramBody` loaded.
+def create(*, organization_id: UUID, body: Mapping[str, Any], now: datetime) -> programs.Program:
+    """Create a program. `body` is `schemas.programs.program.ProgramBody` loaded.
 
-    Raises Refused: what `terms.settle` raises; 400 hero_image_not_found; 409 slug_already_taken for a slug that was
-    asked for.
+    Raises Refused: as `terms.settle`; 400 hero_image_not_found; 409 slug_already_taken for a requested slug.
     """
-    landing.stage_turn(organization_id, wanted)
-    landing.check(organization_id, wanted)
-    may_list = networking.may_list(organization_id, wanted)
-    settled = terms.complete(wanted, home=home_rate.of(organization_id), may_list=may_list)
+    landing_pictures.stage_lock(organization_id, body)
+    landing_pictures.check(organization_id, body)
+    may_list = network_listing.may_list(organization_id, body)
+    columns = terms.complete(body, home=home_rate.find(organization_id), may_list=may_list)
     values = {
         "id": ids.new_id(),
         "organization_id": organization_id,
-        **settled,
-        **listing.request_review({}, settled, now),
+        **columns,
+        **listing.request_review({}, columns, now),
         "created_at": now,
         "updated_at": now,
     }
     if values.get("is_primary"):
         advisory_locks.stage_primary_program_lock(organization_id)
         programs.stage_no_primary(organization_id=organization_id)
-    for slug in _candidates(wanted):
-        created = programs.insert(values | {"slug": slug})
-        if created is not None:
+    for slug in _slug_candidates(body):
+        program = programs.insert(values | {"slug": slug})
+        if program is not None:
             former_slugs.stage_forget(organization_id=organization_id, slug=slug)
-            return created
-    raise slug_taken()
+            return program
+    raise slug_taken_refusal()
 
 
-def slug_taken() -> Refused:
+def slug_taken_refusal() -> Refused:
     """Return the refusal for a slug that another program of the organization has."""
     return Refused(409, "slug_already_taken", "Another program of this organization has this slug.", field="slug")
 
@@ -70,21 +69,21 @@ def lock(*, organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def lock_living(*, organization_id: UUID, program_id: UUID) -> programs.Program:
-    """Return a program that can be changed, locked until the transaction ends.
+def lock_unarchived(*, organization_id: UUID, program_id: UUID) -> programs.Program:
+    """Return a program that is not archived, locked until the transaction ends.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived one.
     """
     program = lock(organization_id=organization_id, program_id=program_id)
     if program.archived_at:
-        raise Refused(409, "invalid_status_transition", "This program is archived: it can be read and not changed.")
+        raise Refused(409, "invalid_status_transition", "This program is archived and cannot be changed.")
     return program
 
 
 def archive(*, program: programs.Program, now: datetime) -> programs.Program:
-    """Archive a locked program and return it as it is now; itself when it is archived already.
+    """Archive a locked program and return the updated row; the same row when it is archived already.
 
-    It earns nothing from now on, stops being the primary one, and lets go of its domain.
+    It creates no new earnings, is no longer the primary program, and its domain is free again.
     """
     if program.archived_at:
         return program
@@ -94,15 +93,15 @@ def archive(*, program: programs.Program, now: datetime) -> programs.Program:
 def set_sub_affiliate_config(
     *, program: programs.Program, changes: Mapping[str, Any], now: datetime
 ) -> programs.Program:
-    """Set a locked program's sub-affiliate columns and return it as it is now."""
+    """Set a locked program's sub-affiliate columns and return the updated row."""
     return programs.change(program, {**changes, "updated_at": now})
 
 
-def _candidates(wanted: Mapping[str, Any]) -> Iterator[str]:
-    if "slug" in wanted:
-        yield wanted["slug"]
+def _slug_candidates(body: Mapping[str, Any]) -> Iterator[str]:
+    if "slug" in body:
+        yield body["slug"]
         return
-    slug = slugs.from_name(wanted["name"])
+    slug = slugs.from_name(body["name"])
     yield slug
-    for _ in range(_ENDINGS):
+    for _ in range(_SUFFIX_TRIES):
         yield f"{slug}-{secrets.token_hex(3)}"

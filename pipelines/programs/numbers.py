@@ -41,37 +41,37 @@ class Stats:
 
     @property
     def owed_eligible_in_home_cents(self) -> int:
-        """What could be paid now: the available money under its other name."""
+        """The amount that could be paid now: the available money under its other name."""
         return self.available.home_cents
 
     @property
     def settling_in_home_cents(self) -> int:
-        """What open payouts hold: the settling money under its other name."""
+        """The amount in open payouts: the settling money under its other name."""
         return self.settling.home_cents
 
 
-def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
+def list_stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
     """Return the statistics of every program that is not archived, newest first.
 
-    Budget: 4 round trips (programs; currencies; rates; what is owed) and the commit, however much there is.
+    Budget: 4 round trips (programs; currencies; rates; owed amounts) and the commit, whatever the number of rows.
     """
     since = now - _RECENT_DAYS
-    found = numbers.list_counts(organization_id=organization_id, since=since)
-    if not found:
+    rows = numbers.list_counts(organization_id=organization_id, since=since)
+    if not rows:
         return []
-    firsts = [program.first_conversion_at for program in found if program.first_conversion_at is not None]
-    factors = home_rate.factors(
-        home=found[0].home_currency,
+    firsts = [row.first_conversion_at for row in rows if row.first_conversion_at is not None]
+    factors = home_rate.read_factors(
+        home=rows[0].home_currency,
         currencies=numbers.list_currencies(organization_id),
         first=min(firsts, default=now).date(),
     )
     by_program: dict[UUID, list[ProgramSum]] = {}
     for part in list_sums(organization_id=organization_id, factors=factors, now=now):
         by_program.setdefault(part.program_id, []).append(part)
-    return [_stats(program, by_program.get(program.id, [])) for program in found]
+    return [_build_stats(row, by_program.get(row.id, [])) for row in rows]
 
 
-def _stats(program: numbers.ProgramCounts, owed: Sequence[ProgramSum]) -> Stats:
+def _build_stats(program: numbers.ProgramCounts, owed: Sequence[ProgramSum]) -> Stats:
     return Stats(
         program_id=program.id,
         affiliates=program.affiliates,
@@ -79,45 +79,45 @@ def _stats(program: numbers.ProgramCounts, owed: Sequence[ProgramSum]) -> Stats:
         sales=program.sales,
         leads=program.leads,
         paid_clicks=program.paid_clicks,
-        pending=_money(owed, "pending"),
-        available=_money(owed, "available"),
-        settling=_money(owed, "settling"),
+        pending=_sum_bucket(owed, "pending"),
+        available=_sum_bucket(owed, "available"),
+        settling=_sum_bucket(owed, "settling"),
     )
 
 
-def _money(owed: Iterable[ProgramSum], bucket: str) -> Money:
+def _sum_bucket(owed: Iterable[ProgramSum], bucket: str) -> Money:
     return total(part.money for part in owed if part.bucket == bucket)
 
 
-def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
+def find_tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
     """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
     return numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
 
 
-def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:
+def list_recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:
     """Return a program's last clicks and conversions, newest first. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
     return numbers.list_recent(organization_id=organization_id, program_id=program_id, limit=limit)
 
 
-def budget_status(*, organization_id: UUID, program_id: UUID) -> Budget:
-    """Return what a program spent on clicks and leads beside its budget. Raises Refused 404 not_found.
+def compute_budget(*, organization_id: UUID, program_id: UUID) -> Budget:
+    """Return a program's budget and its spending on clicks and leads. Raises Refused 404 not_found.
 
     A budget in a former home currency is valued by the newest rates.
     """
     program = _find(organization_id, program_id)
     home = organizations.read_home_currency(organization_id)
-    budget_cents = _budget_cents(program, home)
+    budget_cents = _convert_budget(program, home)
     return Budget(
         budget_cents=budget_cents,
-        spent=_spent(organization_id, program_id, home),
+        spent=_compute_spent(organization_id, program_id, home),
         currency=home,
         is_unconvertible=budget_cents is None and program.budget_cents is not None,
     )
 
 
-def _budget_cents(program: programs.Program, home: str) -> int | None:
+def _convert_budget(program: programs.Program, home: str) -> int | None:
     cents, currency = program.budget_cents, program.budget_currency
     if cents is None or currency is None or currency == home:
         return cents
@@ -125,11 +125,11 @@ def _budget_cents(program: programs.Program, home: str) -> int | None:
     return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=per_usd)
 
 
-def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
+def _compute_spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
     spending = numbers.find_spending(organization_id=organization_id, program_id=program_id)
     if spending.first_at is None:
         return total([])
-    factors = home_rate.factors(home=home, currencies=spending.currencies, first=spending.first_at.date())
+    factors = home_rate.read_factors(home=home, currencies=spending.currencies, first=spending.first_at.date())
     return total(numbers.list_spend(organization_id=organization_id, program_id=program_id, factors=factors))
 
 

@@ -1,4 +1,4 @@
-"""What an operator does to a program of any organization: suspend it, resume it, say that its domain is its own."""
+"""An operator's actions on a program of any organization: suspend it, resume it, verify its domain."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,47 +15,47 @@ def any_org_lock(program_id: UUID) -> programs.Program:
     """Return a program, locked until the transaction ends. Raises Refused 404 not_found."""
     organization_id = programs.any_org_find_organization(program_id)
     if organization_id is None:
-        raise Refused(404, "not_found", f"There is no program {program_id}; `flask program list` shows them.")
+        raise Refused(404, "not_found", f"There is no program {program_id}. `flask program list` lists programs.")
     return lifecycle.lock(organization_id=organization_id, program_id=program_id)
 
 
 def any_org_lock_with_domain(program_id: UUID) -> programs.Program:
-    """Return a program, locked as `any_org_lock` does behind the turn of its custom domain.
+    """Return a program, locked after the advisory lock of its custom domain.
 
-    Raises Refused: 404 not_found; 409 domain_changed when it got another one at this moment.
+    Raises Refused: 404 not_found; 409 domain_changed when its domain has just changed.
     """
     organization_id = programs.any_org_find_organization(program_id)
-    seen = programs.find(organization_id=organization_id, program_id=program_id) if organization_id else None
-    if seen is not None and seen.custom_domain is not None:
-        advisory_locks.stage_domain_lock(seen.custom_domain)
+    before = programs.find(organization_id=organization_id, program_id=program_id) if organization_id else None
+    if before is not None and before.custom_domain is not None:
+        advisory_locks.stage_domain_lock(before.custom_domain)
     program = any_org_lock(program_id)
-    if seen is None or program.custom_domain != seen.custom_domain:
-        raise Refused(409, "domain_changed", f"Program {program_id} has got another domain just now; look again.")
+    if before is None or program.custom_domain != before.custom_domain:
+        raise Refused(409, "domain_changed", f"The domain of program {program_id} has just changed. Check it again.")
     return program
 
 
 def suspend(*, program: programs.Program, now: datetime) -> programs.Program:
-    """Stop a locked program from earning until it is resumed; return it as it is now, itself when it is so already."""
+    """Stop a locked program from earning until it is resumed; return the updated row, the same if it is suspended."""
     if program.suspended_at:
         return program
     return programs.change(program, {"suspended_at": now, "updated_at": now})
 
 
 def resume(*, program: programs.Program, now: datetime) -> programs.Program:
-    """Let a suspended program earn again; return it as it is now, itself when it is not suspended."""
+    """Resume a locked, suspended program: it earns again. Return the updated row, the same if it is not suspended."""
     if not program.suspended_at:
         return program
     return programs.change(program, {"suspended_at": None, "updated_at": now})
 
 
 def any_org_verify_domain(*, program: programs.Program, now: datetime) -> programs.Program:
-    """Say that the domain of a program belongs to its brand; return it as it is now, itself when that was known.
+    """Mark the domain of a program as verified; return the updated row, the same if it is verified already.
 
-    It is locked by `any_org_lock_with_domain`. The operator's word stands without a look at DNS, until it changes.
+    The program is locked by `any_org_lock_with_domain`. DNS is not checked; the mark lasts until the domain changes.
     Raises Refused 409: no_custom_domain, custom_domain_already_taken, invalid_status_transition for an archived one.
     """
     if program.custom_domain is None:
-        message = f"Program {program.id} has no custom domain; its brand sets customDomain first."
+        message = f"Program {program.id} has no custom domain. Its brand has to set customDomain first."
         raise Refused(409, "no_custom_domain", message)
     if program.archived_at:
         raise Refused(409, "invalid_status_transition", f"Program {program.id} is archived.")
@@ -63,7 +63,7 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
         return program
     holder = programs.any_org_find_by_domain(program.custom_domain)
     if holder is not None:
-        message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."
+        message = f"{program.custom_domain} is verified for program {holder}. A domain belongs to one program only."
         raise Refused(409, "custom_domain_already_taken", message)
     if holders.is_held_elsewhere(HostHolder(program.organization_id, program.id, program.custom_domain)):
         message = (

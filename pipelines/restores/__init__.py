@@ -1,10 +1,10 @@
-"""After a restore: compare what rails show as paid with the books, and book what was forgotten.
+"""After a restore: compares the transfers that rails list with the books, and books forgotten payouts.
 
-compare           each transfer of a list: what it is here, and what follows from that
-book              writes a forgotten payout again, or marks as paid what is known
-listed_attempts   writes the attempt that a rail lists to its payout
-paid_milestones   pays a milestone by the transfer that has paid it, now or when its time comes
-undo              takes a booking back
-charges           names the charges for deals that the books do not have
-clean             whether everything was compared, so that payouts may go on
+compare             compares each transfer of a list with the books, and acts on the result
+forgotten_payouts   inserts a forgotten payout again, or marks a known one as paid
+listed_attempts     writes the attempt that a rail lists to its payout
+milestone_payments  pays a milestone with the transfer that has paid it, now or when it is due
+undo                undoes a booking
+charges             finds charges for deals that the books do not have
+completeness        checks whether everything was compared, so that payouts may continue
 """

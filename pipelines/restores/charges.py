@@ -1,4 +1,4 @@
-"""Names the charges for deals that a restored server has forgotten. Funding a deal again finds its charge by itself."""
+"""Finds the charges for deals that a restored server has forgotten. Funding a deal again finds its charge itself."""
 
 from dataclasses import asdict
 
@@ -9,8 +9,8 @@ from models.deals import deals
 _CHARGED = (DealStatus.Funded, DealStatus.Completed)
 
 
-def any_org_unknown(charge: ListedCharge) -> UnknownCharge | None:
-    """Return a charge whose deal is not here, or is not funded; None for one that the books have."""
+def any_org_find_unknown(charge: ListedCharge) -> UnknownCharge | None:
+    """Return a charge whose deal does not exist here or is not funded; None for one that the books have."""
     status = deals.any_org_find_status(charge.deal_id)
     if status in _CHARGED:
         return None

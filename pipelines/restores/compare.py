@@ -1,7 +1,7 @@
-"""Compares a rail's transfers with the books, each in a transaction of its own, and does what follows.
+"""Compares a rail's transfers with the books, each in a transaction of its own, and acts on the result.
 
-A transfer has one row, locked first: a comparison that was killed is done again from its list, two at once wait for
-each other, and what was booked is never booked again.
+A transfer has one row, locked first: a comparison that was killed is repeated from its list, two concurrent ones wait
+for each other, and a booked transfer is never booked again.
 """
 
 from collections.abc import Collection
@@ -18,14 +18,14 @@ from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOut
 from models import advisory_locks
 from models.restores import facts, transfers
 from models.restores.transfers import RestoredTransfer
-from pipelines.restores import book
+from pipelines.restores import forgotten_payouts
 
 _OPEN = (TransferOutcome.Undecided, TransferOutcome.Waiting)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """What a transfer is here. `is_new`: this comparison booked it, or found the problem."""
+class Comparison:
+    """The outcome of comparing a transfer. `is_new`: this comparison booked it, or found the problem."""
 
     outcome: TransferOutcome
     problem: str | None
@@ -33,29 +33,29 @@ class Compared:
 
 
 def any_org_preview(transfer: RailTransfer, *, since: datetime) -> Match:
-    """Return what comparing a transfer would do, apart from what was decided about it before. Writes nothing."""
-    _, _, match = _matched(transfer, since)
+    """Return what comparing a transfer would do, ignoring earlier decisions about it. Writes nothing."""
+    _, _, match = _match(transfer, since)
     return match
 
 
-def any_org_compare(transfer: RailTransfer, *, since: datetime, now: datetime) -> Compared:
-    """Compare a transfer and do what follows; once, however often it is compared.
+def any_org_compare(transfer: RailTransfer, *, since: datetime, now: datetime) -> Comparison:
+    """Compare a transfer and act on the result; once, however often it is compared.
 
-    `since` is the earliest time at which a forgotten one can have been made.
+    `since` is the earliest time of a forgotten transfer.
     """
-    transfer, known, match = _matched(transfer, since)
-    organization_id = transfer.organization_id if known.has_organization else None
+    transfer, stored, match = _match(transfer, since)
+    organization_id = transfer.organization_id if stored.has_organization else None
     if organization_id is not None:
         advisory_locks.stage_shared_payout_run_lock(organization_id)
         advisory_locks.stage_payout_decision_lock(organization_id)
-    masked = destinations.mask(transfer.account) if transfer.account else None
-    row = transfers.lock(transfer, organization_id=organization_id, account=masked)
+    masked_account = destinations.mask(transfer.account) if transfer.account else None
+    row = transfers.lock(transfer, organization_id=organization_id, account=masked_account)
     if _is_decided(row, transfer):
         return _compare_again(row, transfer)
-    transfers.stage_facts(row, transfer, organization_id=organization_id, account=masked)
-    transfer, known, match = _matched(transfer, since)  # as it is under the locks
+    transfers.stage_facts(row, transfer, organization_id=organization_id, account=masked_account)
+    transfer, stored, match = _match(transfer, since)  # again, under the locks
     try:
-        booked_id = book.any_org_carry_out(transfer, known.payout, match, now=now)
+        booked_id = forgotten_payouts.any_org_carry_out(transfer, stored.payout, match, now=now)
     except Refused as refusal:
         return _stage_open(row, refusal.code)
     if match.problem is not None:
@@ -67,26 +67,28 @@ def any_org_compare(transfer: RailTransfer, *, since: datetime, now: datetime) -
         booked_payout_id=booked_id,
     )
     is_new = row.outcome != match.outcome and match.outcome in (TransferOutcome.Booked, TransferOutcome.Resumed)
-    return Compared(match.outcome, None, is_new)
+    return Comparison(match.outcome, None, is_new)
 
 
 def any_org_assign(
     reference: str, *, affiliate_id: UUID, sums: tuple[NativeSum, ...], why: str, now: datetime
 ) -> RestoredTransfer:
-    """Book an open transfer as paid to an affiliate, as an operator says.
+    """Book an open transfer as paid to an affiliate, as an operator decides.
 
     Raises Refused: 404 not_found, 409 not_open, payout_processing, milestone_paid, organization_differs.
     """
-    organization_id = book.any_org_organization_of(affiliate_id)
+    organization_id = forgotten_payouts.any_org_find_organization(affiliate_id)
     if organization_id is None:
         raise not_found("affiliate", affiliate_id)
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     advisory_locks.stage_payout_decision_lock(organization_id)
-    row = any_org_open_row(reference)
+    row = any_org_find_open(reference)
     if row.booked_payout_id is not None:
-        raise Refused(409, "not_open", f"{reference} is booked already: undo the booking, or accept it as it is.")
+        raise Refused(409, "not_open", f"{reference} is booked already. Undo the booking, or accept it.")
     _check_organization(row, organization_id)
-    booked_id = book.any_org_assign(row, organization_id=organization_id, affiliate_id=affiliate_id, sums=sums, now=now)
+    booked_id = forgotten_payouts.any_org_assign(
+        row, organization_id=organization_id, affiliate_id=affiliate_id, sums=sums, now=now
+    )
     transfers.stage_outcome(
         row,
         TransferOutcome.Booked,
@@ -103,55 +105,53 @@ def _check_organization(row: RestoredTransfer, organization_id: UUID) -> None:
     """Raise Refused 409 where a transfer was sent for another organization than an affiliate's."""
     payout = facts.any_org_find_payout(row.payout_id)
     owners = [row.organization_id, payout.organization_id if payout else None]
-    named = [owner for owner in owners if owner is not None]
-    if named and organization_id not in named:
-        message = f"{row.reference} was paid for organization {named[0]}, and that affiliate is another's."
+    owner_ids = [owner for owner in owners if owner is not None]
+    if owner_ids and organization_id not in owner_ids:
+        message = f"{row.reference} was paid for organization {owner_ids[0]}, and the affiliate belongs to another one."
         raise Refused(409, Problem.organization_differs, message)
 
 
 def any_org_accept(reference: str, *, why: str) -> RestoredTransfer:
-    """Let an open transfer be as it is. Raises Refused: 404 not_found, 409 not_open."""
-    row = any_org_open_row(reference)
+    """Accept an open transfer without booking it. Raises Refused: 404 not_found, 409 not_open."""
+    row = any_org_find_open(reference)
     transfers.stage_outcome(row, TransferOutcome.LeftOut, problem=row.problem, why=why)
     return row
 
 
-def any_org_open_row(reference: str, *, is_locked: bool = True) -> RestoredTransfer:
-    """Return the open transfer that its rail calls so. Raises Refused: 404 not_found, 409 not_open."""
+def any_org_find_open(reference: str, *, is_locked: bool = True) -> RestoredTransfer:
+    """Return the open transfer with a rail's reference. Raises Refused: 404 not_found, 409 not_open."""
     rows = transfers.any_org_find_by_reference(reference, is_locked=is_locked)
     if not rows:
-        raise Refused(404, "not_found", f"No list had a transfer {reference}.")
-    row = next((one for one in rows if one.outcome in _OPEN), None)
-    if row is None:
-        message = f"{reference} is {rows[0].outcome}; nothing is to be decided about it."
+        raise Refused(404, "not_found", f"No list contained a transfer {reference}.")
+    open_row = next((row for row in rows if row.outcome in _OPEN), None)
+    if open_row is None:
+        message = f"{reference} is {rows[0].outcome} and needs no decision."
         if rows[0].booked_payout_id is not None:
-            message += f" If it was booked wrongly: flask restore undo {reference}"
+            message += f" If the booking is wrong: flask restore undo {reference}"
         raise Refused(409, "not_open", message)
-    return row
+    return open_row
 
 
-def advice(problem: str) -> str:
+def describe_problem(problem: str) -> str:
     """Return what a problem means and what to do about it."""
-    known: Collection[str] = list(Problem)
-    return (
-        ADVICE[Problem(problem)] if problem in known else f"its payout here refuses it ({problem}): flask payout show"
-    )
+    problems: Collection[str] = list(Problem)
+    return ADVICE[Problem(problem)] if problem in problems else f"its payout refuses it ({problem}): flask payout show"
 
 
-def _matched(transfer: RailTransfer, since: datetime) -> tuple[RailTransfer, MatchingFacts, Match]:
+def _match(transfer: RailTransfer, since: datetime) -> tuple[RailTransfer, MatchingFacts, Match]:
     payout = facts.any_org_find_payout(transfer.payout_id)
     if transfer.organization_id is None:
-        transfer = replace(transfer, organization_id=_organization(transfer, payout))
-    known = facts.any_org_find_facts(transfer, payout)
-    return transfer, known, matching.match(transfer, known, since=since)
+        transfer = replace(transfer, organization_id=_find_organization(transfer, payout))
+    stored = facts.any_org_find_facts(transfer, payout)
+    return transfer, stored, matching.match(transfer, stored, since=since)
 
 
-def _organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | None:
-    """Return the organization of a transfer that names none: of its payout, its affiliate, or its account alone."""
+def _find_organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | None:
+    """Return the organization of a transfer that names none: from its payout, its affiliate, or its account."""
     if payout is not None:
         return payout.organization_id
     if transfer.affiliate_id is not None:
-        return book.any_org_organization_of(transfer.affiliate_id)
+        return forgotten_payouts.any_org_find_organization(transfer.affiliate_id)
     if transfer.account is None:
         return None
     paying = facts.any_org_list_organizations_paying(method=transfer.method, account=transfer.account)
@@ -159,9 +159,9 @@ def _organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | 
 
 
 def _is_decided(row: RestoredTransfer, transfer: RailTransfer) -> bool:
-    """Return whether something was booked for a transfer, or an operator has decided that nothing is to be.
+    """Return whether a transfer was booked, or an operator decided that it is not booked.
 
-    What was decided while it was on its way does not hold once it is paid.
+    A decision made while the transfer was in flight does not apply once it is paid.
     """
     if row.booked_payout_id is not None:
         return True
@@ -171,13 +171,13 @@ def _is_decided(row: RestoredTransfer, transfer: RailTransfer) -> bool:
     return row.outcome == TransferOutcome.LeftOut and not is_settled_since
 
 
-def _compare_again(row: RestoredTransfer, transfer: RailTransfer) -> Compared:
-    """Return what a transfer is that was decided before; reopen what is booked and not as it was booked."""
+def _compare_again(row: RestoredTransfer, transfer: RailTransfer) -> Comparison:
+    """Return the outcome of a transfer that was decided before; reopen it where it differs from its booking."""
     problem = _problem_of_booking(row, transfer) if row.booked_payout_id is not None else None
     if problem is None and row.outcome == TransferOutcome.Undecided:
         return _stage_open(row, row.problem or Problem.booking_undone)
     if problem is None or (row.outcome == TransferOutcome.LeftOut and row.problem == problem):
-        return Compared(TransferOutcome(row.outcome), None, is_new=False)
+        return Comparison(TransferOutcome(row.outcome), None, is_new=False)
     return _stage_open(row, problem)
 
 
@@ -196,6 +196,6 @@ def _is_as_listed(row: RestoredTransfer, transfer: RailTransfer) -> bool:
     return is_same_native and (row.amount_cents, row.currency, row.milestone_id) == listed
 
 
-def _stage_open(row: RestoredTransfer, problem: str) -> Compared:
+def _stage_open(row: RestoredTransfer, problem: str) -> Comparison:
     transfers.stage_outcome(row, TransferOutcome.Undecided, problem=problem)
-    return Compared(TransferOutcome.Undecided, problem, is_new=row.problem != problem)
+    return Comparison(TransferOutcome.Undecided, problem, is_new=row.problem != problem)

@@ -1,4 +1,4 @@
-"""Writes the attempt that a rail lists to its payout: paid, or still on its way."""
+"""Writes the attempt that a rail lists to its payout: paid, or still in flight."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ from pipelines.payouts import rails, transfer
 
 
 def transfer_from_row(row: RestoredTransfer) -> RailTransfer:
-    """Return a transfer as it was listed last; its account is masked."""
+    """Return a transfer as it was last listed; its account is masked."""
     return RailTransfer(
         method=row.method,
         reference=row.reference,
@@ -33,31 +33,31 @@ def transfer_from_row(row: RestoredTransfer) -> RailTransfer:
     )
 
 
-def take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: datetime) -> None:
-    """Write down the attempt that a rail lists; mark the payout as paid, or have the rail asked what became of it."""
-    key = parse_key(found.key)
+def adopt(payout: Payout, listed: RailTransfer, *, made_at: datetime, now: datetime) -> None:
+    """Write the attempt that a rail lists to its payout; mark the payout as paid, or stage calling the rail again."""
+    key = parse_key(listed.key)
     payouts.stage_change(
         payout,
         status=PayoutStatus.Processing,
         attempt=key[1] if key else payout.attempt,
-        method=found.method,
-        destination=found.account or payout.destination,
+        method=listed.method,
+        destination=listed.account or payout.destination,
         submitted_at=made_at,
         failed_at=None,
         failure_code=None,
         failure_reason=None,
     )
-    taken = payouts.lock(organization_id=payout.organization_id, payout_id=payout.id)
-    assert taken is not None
-    attempts.stage_possible(taken, key=transfers.idempotency_key(payout_id=taken.id, attempt=taken.attempt), at=made_at)
-    if found.state == TransferState.paid:
-        mark_paid(taken, found.references, made_at=made_at, now=now)
+    after = payouts.lock(organization_id=payout.organization_id, payout_id=payout.id)
+    assert after is not None
+    attempts.stage_possible(after, key=transfers.idempotency_key(payout_id=after.id, attempt=after.attempt), at=made_at)
+    if listed.state == TransferState.paid:
+        mark_paid(after, listed.references, made_at=made_at, now=now)
     else:
-        rails.enqueue_transfers(organization_id=taken.organization_id, method=taken.method, payout_ids=[taken.id])
+        rails.enqueue_transfers(organization_id=after.organization_id, method=after.method, payout_ids=[after.id])
 
 
 def mark_paid(payout: Payout, references: Mapping[str, str], *, made_at: datetime, now: datetime) -> None:
-    """Stage that a payout was paid as its rail lists it, or by hand under a reference of the brand's."""
+    """Mark a payout as paid as its rail lists it, or by hand under the brand's reference."""
     deals.stage_lock_of_payouts(organization_id=payout.organization_id, payout_ids=[payout.id])
     lines.stage_conversions_lock(organization_id=payout.organization_id, payout_ids=[payout.id])
     attempts.stage_answer([payout], state=AttemptState.paid, detail="listed by its rail after a restore", at=now)

@@ -1,5 +1,5 @@
-"""Strangers: which campaign they see (`lookup`), their application (`applying`), and what they are asked then
-(`second_step`).
+"""The public storefront: finding a campaign (`lookup`), applying to it (`applications`), and the second step of an
+application (`second_step`).
 
-`matching` is the application of who signed in, to a program of the network: by the same rules.
+`network_applications`: signed-in affiliates apply to a program of the network, by the same rules.
 """

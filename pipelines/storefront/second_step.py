@@ -1,7 +1,7 @@
-"""The second step of an application: asked for by a letter, handed in behind its link or at the portal.
+"""The second step of an application: requested by email, submitted through the email's link or in the portal.
 
-It may be handed in, and again, until the brand has decided; whoever was let in before they came to it may do so once.
-What is handed in takes the place of what was said before, all of the step together.
+It may be submitted, repeatedly, until the brand has decided; an affiliate approved before submitting may submit once.
+Submitted answers replace all earlier answers of the step.
 Source: tracking spec, section 6, affiliate.application_completed.
 """
 
@@ -23,13 +23,13 @@ from models.programs import programs
 from pipelines import mail, work
 from pipelines.webhooks import emit
 
-# How long somebody waits who applies again for the sake of another letter.
-_LETTER_EVERY = timedelta(hours=1)
+# The minimum time between two emails to an applicant who applies again.
+_EMAIL_INTERVAL = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class SecondStep:
-    """What an applicant is still asked, by whom, and who they are."""
+    """The open questions to an applicant, with the applicant, the brand and the program."""
 
     affiliate: Affiliate
     brand: str
@@ -38,24 +38,24 @@ class SecondStep:
 
     @property
     def answers(self) -> dict[str, object]:
-        """What they answered so far."""
-        said = self.affiliate.application_data or {}
-        return {field.key: said[field.key] for field in self.fields if field.key in said}
+        """The answers so far."""
+        data = self.affiliate.application_data or {}
+        return {field.key: data[field.key] for field in self.fields if field.key in data}
 
 
-def stage_letter(*, organization_id: UUID, affiliate_id: UUID) -> None:
-    """Stage the job that writes to an applicant, if there is anything to write."""
+def stage_email_job(*, organization_id: UUID, affiliate_id: UUID) -> None:
+    """Stage the job that emails an applicant if the second step is open."""
     work.enqueue(jobs.APPLICATION_LETTER, organization_id=organization_id, affiliate_id=affiliate_id)
 
 
-def write_letter(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> None:
-    """Stage the letter with the link for somebody who has not handed in the second step; one an hour at most."""
+def email_applicant(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> None:
+    """Stage the email with the link to an applicant who has not submitted the second step; at most one an hour."""
     affiliate = affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     if affiliate is None or affiliate.application_completed_at is not None:
         return
-    if affiliate.application_asked_at is not None and now < affiliate.application_asked_at + _LETTER_EVERY:
+    if affiliate.application_asked_at is not None and now < affiliate.application_asked_at + _EMAIL_INTERVAL:
         return
-    step = _of(affiliate)
+    step = _find_step(affiliate)
     if step is None:
         return
     affiliates.change(affiliate, {"application_asked_at": now})
@@ -63,8 +63,8 @@ def write_letter(*, organization_id: UUID, affiliate_id: UUID, now: datetime) ->
     link = answer_links.address(Applicant(organization_id, affiliate_id), now=now)
     text = (
         f"{brand} has a few more questions about your application to {program}. Answer them here:\n\n{link}\n\n"
-        f"The link is yours alone. It works for {answer_links.LASTS.days} days, and again if you want to change your"
-        " answers before they have decided. If you did not apply, ignore this letter: nothing happens without you.\n"
+        f"The link is only for you. It works for {answer_links.LASTS.days} days. You can use it again to change your"
+        " answers until they have decided. If you did not apply, ignore this email: nothing happens without you.\n"
     )
     subject = f"A few more questions about your application to {program}"
     mail.send(
@@ -78,27 +78,27 @@ def write_letter(*, organization_id: UUID, affiliate_id: UUID, now: datetime) ->
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> SecondStep:
-    """Return what an applicant is still asked. Raises Refused 409 application_closed where it is nothing (any more)."""
-    return _asked(affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id))
+    """Return the second step of an applicant. Raises Refused 409 application_closed where it is not open (any more)."""
+    return _require_step(affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id))
 
 
 def lock(*, organization_id: UUID, affiliate_id: UUID) -> SecondStep:
     """Like `find`, with the applicant locked until the transaction ends."""
-    return _asked(affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id))
+    return _require_step(affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id))
 
 
-def hand_in(step: SecondStep, sent: Mapping[str, object], *, now: datetime) -> Affiliate:
-    """Keep the answers of a locked applicant, tell the brand, and return them as they are now.
+def submit(step: SecondStep, body: Mapping[str, object], *, now: datetime) -> Affiliate:
+    """Store the answers of a locked applicant, emit the event, and return the updated affiliate.
 
     Raises Refused 400 invalid_request for the answers.
     """
     before = step.affiliate
-    answers = application_answers.validate(step.fields, sent)
-    asked = {field.key for field in step.fields}
-    others = {key: said for key, said in (before.application_data or {}).items() if key not in asked}
+    answers = application_answers.validate(step.fields, body)
+    keys = {field.key for field in step.fields}
+    others = {key: answer for key, answer in (before.application_data or {}).items() if key not in keys}
     completed_at = before.application_completed_at or now
     after = affiliates.change(before, {"application_data": others | answers, "application_completed_at": completed_at})
-    told = application_events.serialize_application_completed(
+    data = application_events.serialize_application_completed(
         affiliate_id=after.id,
         program_id=after.program_id,
         email=after.email,
@@ -106,24 +106,24 @@ def hand_in(step: SecondStep, sent: Mapping[str, object], *, now: datetime) -> A
         status=after.status,
         application_answers=after.application_data or {},
     )
-    emit.event(organization_id=after.organization_id, type="affiliate.application_completed", data=told, at=now)
+    emit.event(organization_id=after.organization_id, type="affiliate.application_completed", data=data, at=now)
     return after
 
 
-def closed() -> Refused:
-    """Return the refusal of a step that nobody asks for (any more)."""
-    return Refused(409, "application_closed", "Nothing more is asked here, or the application has been decided.")
+def closed_refusal() -> Refused:
+    """Return the refusal for a second step that is not open (any more)."""
+    return Refused(409, "application_closed", "There are no more questions, or the application has been decided.")
 
 
-def _asked(affiliate: Affiliate | None) -> SecondStep:
-    step = None if affiliate is None else _of(affiliate)
+def _require_step(affiliate: Affiliate | None) -> SecondStep:
+    step = None if affiliate is None else _find_step(affiliate)
     if step is None:
-        raise closed()
+        raise closed_refusal()
     return step
 
 
-def _of(affiliate: Affiliate) -> SecondStep | None:
-    """Return what an applicant is still asked; None where it is nothing."""
+def _find_step(affiliate: Affiliate) -> SecondStep | None:
+    """Return the second step of an applicant; None where it is not open."""
     is_open = application_form.is_second_step_open(
         status=affiliate.status,
         source=affiliate.source,

@@ -1,8 +1,8 @@
-"""Events on their way out.
+"""Sends events to webhook endpoints.
 
-manage      where to: a brand's endpoints and their secrets
-emit        an event is written, with a delivery for each endpoint that subscribes
-deliver     one attempt of one delivery
-redelivery  what was given up is sent again
-letters     Owners are told of endpoints that nothing reaches
+manage         a brand's endpoints and their secrets
+emit           stages an event, with a delivery for each endpoint that subscribes
+deliver        one attempt of one delivery
+redelivery     sends failed deliveries again
+outage_emails  emails Owners about endpoints that nothing reaches
 """

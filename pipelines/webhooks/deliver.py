@@ -1,6 +1,6 @@
-"""Attempts to deliver events: prepared in a transaction, sent outside of any, recorded in another.
+"""Delivers events: prepares attempts in a transaction, sends them outside of any, records them in another.
 
-Several of one organization are prepared together and recorded together; each is sent by itself.
+Several attempts of one organization are prepared together and recorded together; each is sent alone.
 Source: tracking spec, section 6 "Events" (headers, retry semantics).
 """
 
@@ -18,13 +18,13 @@ from domain import statuses
 from domain.webhooks import delivery, signing
 from models.webhooks import hooks, outages, sending
 
-#: By which the target of a hook says that its workflow was switched off.
+#: The status by which the target of a hook reports that its workflow was switched off.
 GONE = 410
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAttempt:
-    """A delivery that is to be tried; `is_single` means that somebody asked for it by hand."""
+class RequestedAttempt:
+    """A delivery to attempt; `is_single`: a user requested this one attempt."""
 
     delivery_id: UUID
     event_id: UUID
@@ -33,7 +33,7 @@ class WantedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDelivery:
-    """An attempt that is counted and about to be sent, as it was read; `is_single` as its `WantedAttempt` has it."""
+    """A counted attempt that is about to be sent, as it was read; `is_single` as in `RequestedAttempt`."""
 
     attempt: sending.Attempt
     is_single: bool
@@ -42,8 +42,7 @@ class PreparedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """What came back until `ended_at` of what was sent at `began_at`: a status with the start of the body, or why there
-    is none."""
+    """The response to an attempt: a status with the start of the body, or the reason why it is missing."""
 
     began_at: datetime
     ended_at: datetime
@@ -53,26 +52,31 @@ class DeliveryOutcome:
     failure_reason: str | None = None
 
 
-def prepare(*, organization_id: UUID, wanted: Sequence[WantedAttempt], now: datetime) -> list[PreparedDelivery | None]:
+def prepare(
+    *, organization_id: UUID, requests: Sequence[RequestedAttempt], now: datetime
+) -> list[PreparedDelivery | None]:
     """Count the attempts and read what to send; None for a delivery that is settled already. One statement for all.
 
-    The count is committed before anything is sent, so a worker that dies in the call has used an attempt: the
-    receiver may have been told, and is told again under the same delivery id.
+    The count is committed before anything is sent, so a worker that dies in the call has used an attempt: the receiver
+    may have got the event, and gets it again under the same delivery id.
     """
-    begun = sending.begin(organization_id=organization_id, events={each.delivery_id: each.event_id for each in wanted})
+    events = {each.delivery_id: each.event_id for each in requests}
+    attempts = sending.begin(organization_id=organization_id, events=events)
     return [
-        PreparedDelivery(begun[each.delivery_id], each.is_single, read_at=now) if each.delivery_id in begun else None
-        for each in wanted
+        PreparedDelivery(attempts[each.delivery_id], each.is_single, read_at=now)
+        if each.delivery_id in attempts
+        else None
+        for each in requests
     ]
 
 
-def is_as_it_was(prepared: PreparedDelivery) -> bool:
-    """Say whether the endpoint is there with the URL and the secret that were read. Budget: 1 round trip."""
+def is_unchanged(prepared: PreparedDelivery) -> bool:
+    """Return whether the endpoint still has the URL and the secret that were read. Budget: 1 round trip."""
     return sending.is_current(prepared.attempt)
 
 
-def give_back(prepared: Sequence[PreparedDelivery]) -> None:
-    """Stage that nothing of these was sent, so that no attempt is used."""
+def stage_unsent(prepared: Sequence[PreparedDelivery]) -> None:
+    """Stage that these attempts were not sent, so that none is used up."""
     attempts = [each.attempt for each in prepared]
     sending.stage_not_made(attempts, organization_id=attempts[0].organization_id)
 
@@ -84,7 +88,7 @@ def send(prepared: PreparedDelivery, *, clock: Callable[[], datetime]) -> Delive
         return DeliveryOutcome(began_at, began_at, status=None, failure_reason="The endpoint was deleted.")
     body = attempt.body.encode()
     try:
-        answer = _client().post(attempt.url, body=body, headers=_signed(attempt, body, began_at))
+        answer = _client().post(attempt.url, body=body, headers=_sign_headers(attempt, body, began_at))
     except (addresses.UrlRefused, client.ReceiverUnreachable) as failure:
         reason = failure.message if isinstance(failure, addresses.UrlRefused) else failure.reason
         return DeliveryOutcome(began_at, max(clock(), began_at), status=None, failure_reason=reason)
@@ -98,20 +102,20 @@ def send(prepared: PreparedDelivery, *, clock: Callable[[], datetime]) -> Delive
 
 
 def record(ended: Sequence[tuple[PreparedDelivery, DeliveryOutcome]]) -> list[datetime | None]:
-    """Stage what attempts of one organization led to, in the order in which they were made.
+    """Stage the results of attempts of one organization, in the order in which they were made.
 
-    Returns when the next one of each is due; None where the delivery is settled. A hook whose target answers 410 is
-    deleted here; what is still on its way to it ends unsent, at its next attempt. One statement for all, besides those
-    that say what becomes of the endpoint.
+    Return when the next attempt of each is due; None where the delivery is settled. A hook whose target answers 410 is
+    deleted; its other deliveries end unsent at their next attempt. One statement for all, plus those that change the
+    endpoint.
     """
     for prepared, outcome in ended:
-        if _is_over(prepared.attempt, outcome):
+        if _is_gone(prepared.attempt, outcome):
             _stage_end(prepared.attempt, outcome.ended_at)
-    _keep_outages(ended)
-    verdicts = [_verdict(prepared, outcome) for prepared, outcome in ended]
+    _stage_outages(ended)
+    verdicts = [_decide(prepared, outcome) for prepared, outcome in ended]
     sending.stage_results(
         [
-            _result(prepared.attempt, outcome, verdict)
+            _build_result(prepared.attempt, outcome, verdict)
             for (prepared, outcome), verdict in zip(ended, verdicts, strict=True)
         ],
         organization_id=ended[0][0].attempt.organization_id,
@@ -119,7 +123,7 @@ def record(ended: Sequence[tuple[PreparedDelivery, DeliveryOutcome]]) -> list[da
     return [verdict.next_attempt_at for verdict in verdicts]
 
 
-def _result(
+def _build_result(
     attempt: sending.Attempt, outcome: DeliveryOutcome, verdict: delivery.DeliveryVerdict
 ) -> sending.AttemptResult:
     is_settled = verdict.status != statuses.DeliveryStatus.Pending
@@ -138,8 +142,8 @@ def _result(
     )
 
 
-def _is_over(attempt: sending.Attempt, outcome: DeliveryOutcome) -> bool:
-    """Say whether the target of a hook said that nobody is there any more, and never will be."""
+def _is_gone(attempt: sending.Attempt, outcome: DeliveryOutcome) -> bool:
+    """Return whether the target of a hook answered that it is gone permanently."""
     return attempt.managed_by is not None and outcome.status == GONE
 
 
@@ -153,27 +157,27 @@ def _stage_end(attempt: sending.Attempt, now: datetime) -> None:
     )
 
 
-def _keep_outages(ended: Sequence[tuple[PreparedDelivery, DeliveryOutcome]]) -> None:
-    """Stage since when each endpoint has failed, or that it does no longer; a statement only where that changes."""
+def _stage_outages(ended: Sequence[tuple[PreparedDelivery, DeliveryOutcome]]) -> None:
+    """Stage the start or the end of each endpoint's outage; a statement only where that changes."""
     since: dict[UUID, datetime | None] = {}
     for prepared, outcome in ended:
         attempt = prepared.attempt
-        if attempt.is_endpoint_gone or _is_over(attempt, outcome):
+        if attempt.is_endpoint_gone or _is_gone(attempt, outcome):
             continue
-        known = since.setdefault(attempt.endpoint_id, attempt.failing_since)
+        failing_since = since.setdefault(attempt.endpoint_id, attempt.failing_since)
         where = {"organization_id": attempt.organization_id, "endpoint_id": attempt.endpoint_id}
         has_failed = delivery.outcome(outcome.status) != "delivered"
-        if has_failed and known is None:
+        if has_failed and failing_since is None:
             outages.stage_start(**where, at=outcome.ended_at)
             since[attempt.endpoint_id] = outcome.ended_at
-        elif known is not None and not has_failed:
+        elif failing_since is not None and not has_failed:
             outages.stage_end(**where)
             since[attempt.endpoint_id] = None
 
 
-def _verdict(prepared: PreparedDelivery, outcome: DeliveryOutcome) -> delivery.DeliveryVerdict:
+def _decide(prepared: PreparedDelivery, outcome: DeliveryOutcome) -> delivery.DeliveryVerdict:
     schedule = settings.current().webhooks.attempts_at_s
-    is_last = prepared.is_single or prepared.attempt.is_endpoint_gone or _is_over(prepared.attempt, outcome)
+    is_last = prepared.is_single or prepared.attempt.is_endpoint_gone or _is_gone(prepared.attempt, outcome)
     return delivery.after_attempt(
         attempt=len(schedule) if is_last else prepared.attempt.number,
         status=outcome.status,
@@ -184,8 +188,8 @@ def _verdict(prepared: PreparedDelivery, outcome: DeliveryOutcome) -> delivery.D
     )
 
 
-def headers(*, event_type: str, delivery_id: UUID) -> dict[str, str]:
-    """Return the headers that every attempt of a delivery sends alike; time and signature are each attempt's own."""
+def build_headers(*, event_type: str, delivery_id: UUID) -> dict[str, str]:
+    """Return the headers that are the same for every attempt of a delivery; time and signature differ."""
     return {
         "Content-Type": "application/json",
         "User-Agent": "Finderfee-Webhooks/1",
@@ -194,28 +198,28 @@ def headers(*, event_type: str, delivery_id: UUID) -> dict[str, str]:
     }
 
 
-def _signed(attempt: sending.Attempt, body: bytes, now: datetime) -> Mapping[str, str]:
+def _sign_headers(attempt: sending.Attempt, body: bytes, now: datetime) -> Mapping[str, str]:
     secret = sealing.unseal(attempt.secret_sealed, belongs_to=str(attempt.endpoint_id))
     timestamp_s = int(now.timestamp())
-    return headers(event_type=attempt.event_type, delivery_id=attempt.delivery_id) | {
+    return build_headers(event_type=attempt.event_type, delivery_id=attempt.delivery_id) | {
         "X-Service-Signature": signing.outbound_header(secret=secret.encode(), timestamp_s=timestamp_s, body=body),
         "X-Service-Timestamp": str(timestamp_s),
     }
 
 
-def policy() -> client.Policy:
-    """Return which URLs may be told anything, as the settings say."""
-    chosen = settings.current().webhooks
+def url_policy() -> client.Policy:
+    """Return which URLs are allowed, by the settings."""
+    webhooks = settings.current().webhooks
     return client.Policy(
-        allow_private=chosen.allow_private,
-        also_allow=frozenset(chosen.also_allow),
-        ca_bundle=chosen.ca_bundle,
-        timeout_s=chosen.timeout_s,
+        allow_private=webhooks.allow_private,
+        also_allow=frozenset(webhooks.also_allow),
+        ca_bundle=webhooks.ca_bundle,
+        timeout_s=webhooks.timeout_s,
     )
 
 
 @functools.cache
 def _client() -> client.Client:
-    made = client.Client(policy())
-    atexit.register(made.close)  # the connections that it keeps end in order with the process
-    return made
+    http_client = client.Client(url_policy())
+    atexit.register(http_client.close)  # closes its open connections in order when the process ends
+    return http_client

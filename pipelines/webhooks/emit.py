@@ -1,6 +1,6 @@
-"""The one way to tell the brand that something happened.
+"""Stages events for the brand's webhooks; the only way to do that.
 
-The event is frozen here, as the bytes every attempt will send, in the transaction of what it reports: there is no
+The event is stored as the bytes that every attempt sends, in the transaction of the change that it reports: there is no
 change without its event and no event without its change.
 """
 
@@ -23,7 +23,7 @@ def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: d
         organization_id=organization_id,
         event_id=event_uuid,
         event_type=type,
-        body=frozen(event_uuid=event_uuid, organization_id=organization_id, type=type, data=data, at=at),
+        body=serialize(event_uuid=event_uuid, organization_id=organization_id, type=type, data=data, at=at),
         created_at=at,
     )
 
@@ -31,7 +31,7 @@ def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: d
 def conversion_adjusted(before: Conversion, after: Conversion, *, reason: str, at: datetime) -> None:
     """Stage the event that a conversion's amount or commission changed without a refund.
 
-    Amounts and commissions are what refunds left of them. Source: tracking spec, section 6, conversion.adjusted.
+    Amounts and commissions are those after refunds. Source: tracking spec, section 6, conversion.adjusted.
     """
     data = events.conversion_adjusted(
         conversion_id=before.id,
@@ -56,7 +56,9 @@ def events_of_type(*, organization_id: UUID, type: str, data: Iterable[Mapping[s
     bodies = {}
     for each in data:
         event_uuid = ids.new_id()
-        bodies[event_uuid] = frozen(event_uuid=event_uuid, organization_id=organization_id, type=type, data=each, at=at)
+        bodies[event_uuid] = serialize(
+            event_uuid=event_uuid, organization_id=organization_id, type=type, data=each, at=at
+        )
     if bodies:
         outbox.stage_events(
             organization_id=organization_id,
@@ -66,7 +68,7 @@ def events_of_type(*, organization_id: UUID, type: str, data: Iterable[Mapping[s
         )
 
 
-def frozen(*, event_uuid: UUID, organization_id: UUID, type: str, data: Mapping[str, object], at: datetime) -> str:
+def serialize(*, event_uuid: UUID, organization_id: UUID, type: str, data: Mapping[str, object], at: datetime) -> str:
     """Return the envelope as the text that is signed and sent."""
     envelope = events.envelope(
         event_uuid=event_uuid, type=type, created_at=at, organization_id=organization_id, data=data

@@ -1,4 +1,4 @@
-"""Webhook endpoints as the brand manages them. One attempt to deliver is in `deliver`.
+"""Manages a brand's webhook endpoints.
 
 Source: tracking spec, section 6 "Events" (who may subscribe to what, the Test action, delivery history).
 """
@@ -23,69 +23,69 @@ from pipelines import work
 from pipelines.webhooks import deliver, emit
 
 # Every event of an organization is copied to every endpoint that asks for it, in the transaction of the sale.
-MOST_ENDPOINTS = 20
+MAX_ENDPOINTS = 20
 
 _EVERYTHING = "*"
 _GENERIC_TEST = "test"
 
 
 @dataclass(frozen=True, slots=True)
-class WithSecret:
-    """An endpoint at the only moments when its signing secret is readable."""
+class EndpointWithSecret:
+    """An endpoint with its signing secret, which is readable only when it is created or rotated."""
 
     endpoint: WebhookEndpoint
     secret: str
 
 
 @dataclass(frozen=True, slots=True)
-class SentTest:
-    """A test that is on its way."""
+class TestDelivery:
+    """A queued test event."""
 
     delivery_id: UUID
     event_id: UUID
 
 
-def refusal_of(url: str, *, field: str = "url") -> Refused | None:
-    """Say why a URL, which was sent as `field`, may not be told anything. Asks DNS, so never inside a transaction.
+def find_refusal(url: str, *, field: str = "url") -> Refused | None:
+    """Return the refusal of a URL, which was sent as `field`; None if it is allowed. Queries DNS: not in a transaction.
 
     400 invalid_url, https_required, url_not_allowed.
     """
     try:
-        client.check_url(url, deliver.policy())
+        client.check_url(url, deliver.url_policy())
     except addresses.UrlRefused as refused:
         return Refused(400, refused.code, refused.message, field=field)
     return None
 
 
-def shown_url(url: str) -> str:
-    """Return a URL without its query, where a receiver may want a secret."""
+def strip_query(url: str) -> str:
+    """Return a URL without its query, which may contain a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
-def new_secret() -> str:
-    """Return a signing secret that nobody has."""
+def generate_secret() -> str:
+    """Return a new random signing secret."""
     return f"whsec_{secrets.token_urlsafe(32)}"
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -> WithSecret:
-    """Create an endpoint. `wanted` is `schemas.webhooks.webhook.EndpointBody` loaded, its URL checked.
+def create(*, organization_id: UUID, body: Mapping[str, Any], now: datetime) -> EndpointWithSecret:
+    """Create an endpoint. `body` is `schemas.webhooks.webhook.EndpointBody` loaded, its URL checked.
 
     Raises Refused 400: webhook_limit_reached, endpoint_already_exists.
     """
     advisory_locks.stage_endpoints_lock(organization_id)
-    if endpoints.count(organization_id) >= MOST_ENDPOINTS:
-        raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
-    _check_url_is_free(organization_id, wanted["url"])
-    endpoint_id, secret = ids.new_id(), new_secret()
+    if endpoints.count(organization_id) >= MAX_ENDPOINTS:
+        raise Refused(400, "webhook_limit_reached", f"An organization may have {MAX_ENDPOINTS} webhook endpoints.")
+    _check_url_is_free(organization_id, body["url"])
+    endpoint_id, secret = ids.new_id(), generate_secret()
     endpoint = endpoints.insert(
-        **wanted,
+        **body,
         endpoint_id=endpoint_id,
         organization_id=organization_id,
         secret_sealed=sealing.seal(secret, belongs_to=str(endpoint_id)),
         now=now,
     )
-    return WithSecret(endpoint, secret)
+    return EndpointWithSecret(endpoint, secret)
 
 
 def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint:
@@ -97,86 +97,85 @@ def find(*, organization_id: UUID, endpoint_id: UUID) -> WebhookEndpoint:
 
 
 def change(*, endpoint: WebhookEndpoint, changes: Mapping[str, Any], now: datetime) -> WebhookEndpoint:
-    """Change an endpoint's URL, events or description and return it as it is now; the URL is checked.
+    """Change an endpoint's URL, events or description and return the updated row; the URL is checked.
 
     Raises Refused: 400 endpoint_already_exists; 409 endpoint_is_managed.
     """
-    _check_is_own(endpoint)
+    _check_not_managed(endpoint)
     if "url" in changes:
         advisory_locks.stage_endpoints_lock(endpoint.organization_id)
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
-        if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
+        if changes["url"] != endpoint.url:  # an outage of the old URL is not one of the new URL
             changes = {**changes, "failing_since": None, "failure_told_at": None}
     return _update(endpoint, {**changes, "updated_at": now})
 
 
 def remove(*, endpoint: WebhookEndpoint, now: datetime) -> None:
-    """Delete an endpoint; its history stays, and what is on its way to it is not sent."""
+    """Delete an endpoint; its history stays, and pending deliveries are not sent."""
     _update(endpoint, {"deleted_at": now, "updated_at": now})
 
 
-def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
+def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> EndpointWithSecret:
     """Give an endpoint a new signing secret; the old one signs nothing from now on.
 
     Raises Refused 409 endpoint_is_managed.
     """
-    _check_is_own(endpoint)
-    secret = new_secret()
-    sealed = sealing.seal(secret, belongs_to=str(endpoint.id))
-    return WithSecret(_update(endpoint, {"secret_sealed": sealed, "updated_at": now}), secret)
+    _check_not_managed(endpoint)
+    secret = generate_secret()
+    secret_sealed = sealing.seal(secret, belongs_to=str(endpoint.id))
+    return EndpointWithSecret(_update(endpoint, {"secret_sealed": secret_sealed, "updated_at": now}), secret)
 
 
-def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> SentTest:
+def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> TestDelivery:
     """Queue a sample event to this endpoint alone.
 
-    Raises Refused 400: unknown_event, sample_not_available, event_not_subscribed. A hook is told of its event
-    alone: a workflow can do nothing with the generic test.
+    Raises Refused 400: unknown_event, sample_not_available, event_not_subscribed. A hook only gets its own event type:
+    a workflow cannot process the generic test.
     """
     _check_testable(endpoint, type)
-    sent = SentTest(delivery_id=ids.new_id(), event_id=ids.new_id())
-    _stage_test(endpoint, sent, type, now)
+    test = TestDelivery(delivery_id=ids.new_id(), event_id=ids.new_id())
+    _stage_test(endpoint, test, type, now)
     work.enqueue(
         jobs.WEBHOOK_DELIVER,
         organization_id=endpoint.organization_id,
         fair_key=str(endpoint.id),
-        delivery_id=sent.delivery_id,
-        event_id=sent.event_id,
+        delivery_id=test.delivery_id,
+        event_id=test.event_id,
     )
-    return sent
+    return test
 
 
 def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) -> None:
-    """Queue one more attempt of a delivery, under its own id: a settled one is opened again, one that waits for its
-    next attempt waits no longer.
+    """Queue one more attempt of a delivery, under its own id: a settled one is reopened, a waiting one is sent at once.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition while an attempt is due or being made.
     """
     organization_id = endpoint.organization_id
-    found = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
-    if found is None:
+    row = outbox.lock_delivery(organization_id=organization_id, endpoint_id=endpoint.id, delivery_id=delivery_id)
+    if row is None:
         raise not_found("delivery", delivery_id)
-    if found.status == statuses.DeliveryStatus.Pending:
-        _hasten(endpoint, found, now)
+    if row.status == statuses.DeliveryStatus.Pending:
+        _make_due_now(endpoint, row, now)
         return
-    outbox.stage_reopen(found, organization_id=organization_id, at=now)
+    outbox.stage_reopen(row, organization_id=organization_id, at=now)
     work.enqueue(
         jobs.WEBHOOK_DELIVER,
         organization_id=organization_id,
         fair_key=str(endpoint.id),
         delivery_id=delivery_id,
-        event_id=found.event_id,
+        event_id=row.event_id,
         once=1,
     )
 
 
-def _hasten(endpoint: WebhookEndpoint, found: outbox.Delivery, now: datetime) -> None:
+def _make_due_now(endpoint: WebhookEndpoint, row: outbox.Delivery, now: datetime) -> None:
     organization_id, endpoint_id = endpoint.organization_id, endpoint.id
-    if not redeliveries.hasten(found, organization_id=organization_id, endpoint_id=endpoint_id, now=now):
+    if not redeliveries.hasten(row, organization_id=organization_id, endpoint_id=endpoint_id, now=now):
         raise Refused(409, "invalid_status_transition", "An attempt of the delivery is due or being made.")
 
 
-def _check_is_own(endpoint: WebhookEndpoint) -> None:
-    """Refuse to change a hook: the workflow behind it would not know, and would wait for what no longer comes."""
+def _check_not_managed(endpoint: WebhookEndpoint) -> None:
+    """Refuse to change a hook: its workflow would not notice, and would wait for events that no longer arrive."""
     if endpoint.managed_by is not None:
         message = "A workflow of a no-code platform manages this endpoint. Change the workflow, or delete the endpoint."
         raise Refused(409, "endpoint_is_managed", message)
@@ -206,18 +205,18 @@ def _check_testable(endpoint: WebhookEndpoint, type: str) -> None:
         raise Refused(400, "event_not_subscribed", f"The endpoint does not subscribe to {type}.", field="type")
 
 
-def _stage_test(endpoint: WebhookEndpoint, sent: SentTest, type: str, now: datetime) -> None:
+def _stage_test(endpoint: WebhookEndpoint, test: TestDelivery, type: str, now: datetime) -> None:
     organization_id = endpoint.organization_id
-    body = emit.frozen(
-        event_uuid=sent.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
+    body = emit.serialize(
+        event_uuid=test.event_id, organization_id=organization_id, type=type, data=events.sample(type), at=now
     )
     outbox.stage_event_alone(
-        organization_id=organization_id, event_id=sent.event_id, event_type=type, body=body, at=now
+        organization_id=organization_id, event_id=test.event_id, event_type=type, body=body, at=now
     )
     outbox.stage_delivery(
         organization_id=organization_id,
-        delivery_id=sent.delivery_id,
-        event_id=sent.event_id,
+        delivery_id=test.delivery_id,
+        event_id=test.event_id,
         endpoint_id=endpoint.id,
         event_type=type,
         at=now,

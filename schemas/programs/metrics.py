@@ -60,8 +60,8 @@ class MetricsAnswer(Wire):
     last = fields.Date(data_key="to", attribute="days.last")
     group_by = one_of(MetricsGroup, attribute="group")
     currency = fields.String()
-    totals = fields.Nested(MetricsNumbers, attribute="found.totals")
-    rows = fields.List(fields.Nested(MetricsRecord), attribute="found.rows")
+    totals = fields.Nested(MetricsNumbers, attribute="metrics.totals")
+    rows = fields.List(fields.Nested(MetricsRecord), attribute="metrics.rows")
 
 
 class LeaderboardQuery(Wire):

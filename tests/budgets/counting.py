@@ -119,7 +119,7 @@ class Reads:
             for path, seen in counts.items():
                 addresses[path] = address = path.format(**ids)
                 self.open(address)  # A connection prepares a statement when it first sends it.
-                health.findings.forget()
+                health.readiness.forget()
                 seen.append(trips_of(lambda address=address: self.open(address), never=self.never))
 
         differing = {path: seen for path, seen in counts.items() if seen != [self.costs[path]] * 3}

@@ -14,7 +14,7 @@ from models.payouts import lists as payout_lists
 from models.programs.metrics import MetricsScope
 from pipelines.fraud import summary
 from pipelines.payouts import funding, run_plan, transfer
-from pipelines.programs import measuring, numbers
+from pipelines.programs import numbers, performance
 from tests.budgets.counting import HotPath, in_one_transaction
 from tests.support.api.payouts import URL, owner, run
 from tests.support.rows.dealing import OWN, Dealing
@@ -53,7 +53,7 @@ def _busy_programs(brand):
 
 def _stats(brand):
     for _ in _busy_programs(brand):
-        yield in_one_transaction(brand, lambda: numbers.stats(organization_id=brand.id, now=clock.now()))
+        yield in_one_transaction(brand, lambda: numbers.list_stats(organization_id=brand.id, now=clock.now()))
 
 
 def _year(today):
@@ -65,7 +65,7 @@ def _metrics(brand):
         for group in MetricsGroup:
             yield in_one_transaction(
                 brand,
-                lambda group=group: measuring.measure(MetricsScope(brand.id, None), _year(clock.now().date()), group),
+                lambda group=group: performance.measure(MetricsScope(brand.id, None), _year(clock.now().date()), group),
             )
 
 
@@ -73,7 +73,7 @@ def _metrics_of_one(brand):
     for _ in _busy_programs(brand):
         scope = MetricsScope(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
         yield in_one_transaction(
-            brand, lambda scope=scope: measuring.measure(scope, _year(clock.now().date()), MetricsGroup.day)
+            brand, lambda scope=scope: performance.measure(scope, _year(clock.now().date()), MetricsGroup.day)
         )
 
 
@@ -83,7 +83,7 @@ def _leaderboards(brand, *, is_of_program=False):
         fields["program_id"] = brand.programs[0] if is_of_program else None
         for metric in BoardMetric:
             yield in_one_transaction(
-                brand, lambda metric=metric, fields=fields: measuring.rank(metric=metric, **fields)
+                brand, lambda metric=metric, fields=fields: performance.rank(metric=metric, **fields)
             )
 
 
@@ -199,11 +199,11 @@ PATHS = {
     "stats": HotPath(
         _stats,
         4 + _END,
-        stated={numbers.stats: "4 round trips (programs; currencies; rates; what is owed) and the commit"},
+        stated={numbers.list_stats: "4 round trips (programs; currencies; rates; what is owed) and the commit"},
     ),
-    "metrics": HotPath(_metrics, 4 + _END, stated={measuring.measure: _MEASURED}),
+    "metrics": HotPath(_metrics, 4 + _END, stated={performance.measure: _MEASURED}),
     "metrics-of-program-and-affiliate": HotPath(_metrics_of_one, 4 + 2 + _END),
-    "leaderboard": HotPath(_leaderboards, 4 + _END, stated={measuring.rank: _MEASURED}),
+    "leaderboard": HotPath(_leaderboards, 4 + _END, stated={performance.rank: _MEASURED}),
     "leaderboard-of-program": HotPath(lambda brand: _leaderboards(brand, is_of_program=True), 4 + 1 + _END),
     "payout-page": HotPath(_payout_pages, _CALLER + 2, stated={payout_lists.page: "2 round trips with the lines"}),
     "payout-page-without-lines": HotPath(
@@ -236,7 +236,7 @@ def test_stats_leave_the_session_unchanged(brand):
 
     for _ in range(2):
         with db.unit_of_work(brand.id):
-            numbers.stats(organization_id=brand.id, now=clock.now())
+            numbers.list_stats(organization_id=brand.id, now=clock.now())
             assert db.db.row("show enable_seqscan") == ("off",)
     with db.unit_of_work(brand.id):
         assert db.db.row("show enable_seqscan") == ("off",)

@@ -50,7 +50,7 @@ def slug(app, brand, monkeypatch):
 
 
 def _click_uncached(app, slug):
-    cache.forget()
+    cache.clear_cache()
     return click(app, slug)
 
 
@@ -92,7 +92,7 @@ def test_unknown_slug_is_cached_too(app, slug, monkeypatch):
 
 
 def test_many_unknown_slugs_leave_a_link_in_the_cache(app, slug, monkeypatch):
-    monkeypatch.setattr(cache, "_MOST", 3)
+    monkeypatch.setattr(cache, "_MAX_CACHED", 3)
     for _ in range(8):
         click(app, new_slug())
 
@@ -100,7 +100,7 @@ def test_many_unknown_slugs_leave_a_link_in_the_cache(app, slug, monkeypatch):
         click(app, slug)
 
     assert to_database == []
-    assert len(cache._unknown) <= 3
+    assert len(cache._misses) <= 3
 
 
 def test_sender_over_the_limit_costs_nothing_once_that_is_known(app, slug, monkeypatch):

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from pipelines.storefront import applying, lookup
+from pipelines.storefront import applications, lookup
 from tests.budgets.counting import SEPARATOR
 from tests.support.api.applying import two_steps
 from tests.support.rows.brands import Partner
@@ -53,8 +53,8 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
             answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
-    assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
-    assert "Budget: 1 statement" in lookup.any_org_domain.__doc__
+    assert "Budget: 1 statement" in lookup.any_org_find_landing.__doc__
+    assert "Budget: 1 statement" in lookup.any_org_find_by_domain.__doc__
     assert [trip.count(SEPARATOR) for trip in round_trips] == [1], "the look-up with its opening"
 
 
@@ -104,7 +104,7 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
     repeated = _apply(shop, **fields)
 
     assert "4 round trips (campaign; organization; applicant and slugs; writes and commit)" in " ".join(
-        (applying.apply.__doc__ or "").split()
+        (applications.apply.__doc__ or "").split()
     )
     # Before it: whose campaign it is, two questions about the account, and the commit of these.
     more = (plan == "Growth") + len(fields)

@@ -100,7 +100,7 @@ def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
 def test_redeliver_says_how_many_queues_them_and_keeps_who_did_it(
     flask, brand, failing, *, receiver, drain, monkeypatch
 ):
-    monkeypatch.setattr(redelivery, "MOST_AT_ONCE", 1)  # so that there are portions
+    monkeypatch.setattr(redelivery, "MAX_BATCH", 1)  # so that there are portions
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]
 

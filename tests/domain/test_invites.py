@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain import invites
-from domain.invites import InviteRequest, SlugConflict
+from domain.invites import InviteRequest, RefusedSlug
 
 _ENDS = datetime(2030, 1, 15, tzinfo=UTC)
 _MOMENT = timedelta(microseconds=1)
@@ -37,8 +37,8 @@ def test_a_slug_goes_to_the_first_who_can_have_it():
 
     assert granted == {"a@x.test": None, "b@x.test": "ada", "c@x.test": None, "d@x.test": None}
     assert conflicts == [
-        SlugConflict("a@x.test", "ada", "slug_already_taken"),
-        SlugConflict("c@x.test", "ada", "duplicate_within_batch"),
+        RefusedSlug("a@x.test", "ada", "slug_already_taken"),
+        RefusedSlug("c@x.test", "ada", "duplicate_within_batch"),
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_slug_that_cannot_be_one_is_a_conflict(slug, reason):
     granted, conflicts = invites.assign_slugs([InviteRequest("a@x.test", slug)], of_others=set())
 
     assert granted == {"a@x.test": None}
-    assert conflicts == [SlugConflict("a@x.test", slug, reason)]
+    assert conflicts == [RefusedSlug("a@x.test", slug, reason)]
 
 
 @pytest.mark.parametrize("slug", [None, ""])

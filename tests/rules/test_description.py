@@ -205,7 +205,7 @@ def test_the_glossary_has_no_line_that_nothing_uses(app, document, operations):
 
 
 def _operation(app, described):
-    names = {openapi.camel(view.__name__): view.operation for view in app.view_functions.values()}
+    names = {openapi.camel_case(view.__name__): view.operation for view in app.view_functions.values()}
     return names[described["operationId"].removesuffix("V1")]
 
 

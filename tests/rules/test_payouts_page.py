@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from api.payouts.runs import GATES
+from api.payouts.runs import GATE_REFUSALS
 from domain.money import valuation
 from domain.payouts import gates
 from domain.payouts.plan import BlockReason
@@ -25,7 +25,9 @@ def test_every_reason_that_keeps_money_back_is_told():
 
 
 def test_every_gate_is_told_in_the_order_in_which_they_shut():
-    assert _first_column("Whether a brand may pay") == [f"`{refusal.removeprefix('409 ')}`" for refusal in GATES]
+    assert _first_column("Whether a brand may pay") == [
+        f"`{refusal.removeprefix('409 ')}`" for refusal in GATE_REFUSALS
+    ]
 
 
 def test_every_method_is_told():

@@ -50,7 +50,7 @@ def broken(brand: Brand) -> list[str]:
 def kept(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     """Return what the statistics say, by program: pending, available, settling."""
     with db.unit_of_work(brand.id):
-        found = numbers.stats(organization_id=brand.id, now=now)
+        found = numbers.list_stats(organization_id=brand.id, now=now)
     return {stats.program_id: [stats.pending, stats.available, stats.settling] for stats in found}
 
 

@@ -22,7 +22,7 @@ from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
 from api import provider_sign_in, saved_forms
 from api.edge.replica import commit_positions
-from api.mcp.calling import tokens
+from api.mcp.tool_calls import confirmations
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
@@ -110,7 +110,7 @@ def test_click_that_nobody_reads_for_an_hour_is_a_failed_job(paying, valkey):
 def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, monkeypatch):
     click = raw(paying, _affiliate(paying))
     with db.unit_of_work(paying.id):
-        clicks.letters.enqueue_late(click)
+        clicks.unwritten_clicks.enqueue_late(click)
     _change_args("click.late", {"entry": _newer(click).decode()})
 
     drain()
@@ -187,8 +187,8 @@ def test_click_facts_of_a_newer_release_are_read():
     facts = {"agent": "Firefox", "languages": ["de"], "query_names": ["via"]}
 
     assert (
-        scores._facts(facts | _NEWER)
-        == scores._facts(facts)
+        scores._parse_facts(facts | _NEWER)
+        == scores._parse_facts(facts)
         == ClickFacts(agent="Firefox", languages=("de",), query_names=frozenset({"via"}))
     )
 
@@ -218,10 +218,10 @@ def test_form_in_another_releases_shape_is_over(app):
 
 
 def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch):
-    monkeypatch.setattr(tokens, "_owner", lambda use: "mcp test")
+    monkeypatch.setattr(confirmations, "_proof_owner", lambda use: "mcp test")
     sealed = sealing.seal(orjson.dumps(_NEWER).decode(), belongs_to="mcp test")
 
-    assert tokens.proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
+    assert confirmations._open_proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
 
 
 def test_cursor_of_a_newer_release_is_refused_as_unknown(brand):

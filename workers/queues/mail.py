@@ -47,4 +47,4 @@ def send_sign_in_email(job: ClaimedJob) -> None:
 def send_application_email(job: ClaimedJob) -> None:
     """Email an applicant the link to the remaining questions, if they have not answered them."""
     affiliate_id = UUID(job.args["affiliate_id"])
-    second_step.write_letter(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())
+    second_step.email_applicant(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())

@@ -8,7 +8,7 @@ from adapters import clock
 from domain import jobs
 from domain.fraud import Verdict
 from models.jobs.rows import ClaimedJob
-from pipelines.clicks import letters, scores
+from pipelines.clicks import scores, unwritten_clicks
 from pipelines.leads import page_leads
 from pipelines.leads.page_leads import PageLead
 from workers.actor import database_job, register_calling_job
@@ -39,30 +39,30 @@ def record_lead(job: ClaimedJob) -> None:
 @database_job(jobs.CLICK_LATE)
 def write_late_click(job: ClaimedJob) -> None:
     """Write a click that could be written neither to the stream nor at once."""
-    letters.write_late(job.args, now=clock.now())
+    unwritten_clicks.write_late(job.args, now=clock.now())
 
 
 @database_job(jobs.CLICK_UNREADABLE)
 def read_click_again(job: ClaimedJob) -> None:
     """Write a click that an operator replays after it could not be written."""
-    letters.write_again(job.args, now=clock.now())
+    unwritten_clicks.replay(job.args, now=clock.now())
 
 
 def _prepare_scores(job: ClaimedJob) -> scores.WaitingClicks | None:
-    return scores.waiting(organization_id=job.tenant, asked=job.args["clicks"])
+    return scores.find_waiting(organization_id=job.tenant, clicks_json=job.args["clicks"])
 
 
 def _record_scores(clicks: scores.WaitingClicks, verdicts: Mapping[str, Verdict] | None) -> datetime | None:
     if verdicts is None:
         return clock.now() + _SCORER_AGAIN_AFTER
-    scores.settle(organization_id=clicks.organization_id, said=verdicts, now=clock.now())
+    scores.settle(organization_id=clicks.organization_id, verdicts=verdicts, now=clock.now())
     return None
 
 
 register_calling_job(
     jobs.CLICKS_RESCORE,
     prepare=_prepare_scores,
-    call=scores.ask,
+    call=scores.score,
     record=_record_scores,
     why=lambda clicks, verdicts: _SCORER_AWAY,
 )

@@ -15,7 +15,7 @@ from pipelines.host_proofs import scheduled_checks
 from pipelines.host_proofs.host_status import HostStatus
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
-from pipelines.webhooks import letters
+from pipelines.webhooks import outage_emails
 from workers.actor import database_job, register_calling_job
 
 
@@ -28,7 +28,7 @@ def forget(job: ClaimedJob) -> None:
 @database_job(jobs.WEBHOOKS_FAILING)
 def notify_of_failing_webhooks(job: ClaimedJob) -> None:
     """Email the Owners of endpoints that no delivery has reached for a day."""
-    letters.any_org_tell(now=clock.now())
+    outage_emails.any_org_send(now=clock.now())
 
 
 @database_job(jobs.DOMAINS_CHECK)

@@ -24,11 +24,11 @@ _MAX_AGE = timedelta(milliseconds=250)
 
 def _prepare(claimed: Sequence[ClaimedJob]) -> list[deliver.PreparedDelivery | None]:
     attempts = [_attempt_from_args(job.args) for job in claimed]
-    return deliver.prepare(organization_id=claimed[0].tenant, wanted=attempts, now=clock.now())
+    return deliver.prepare(organization_id=claimed[0].tenant, requests=attempts, now=clock.now())
 
 
-def _attempt_from_args(args: Mapping[str, str]) -> deliver.WantedAttempt:
-    return deliver.WantedAttempt(UUID(args["delivery_id"]), UUID(args["event_id"]), is_single="once" in args)
+def _attempt_from_args(args: Mapping[str, str]) -> deliver.RequestedAttempt:
+    return deliver.RequestedAttempt(UUID(args["delivery_id"]), UUID(args["event_id"]), is_single="once" in args)
 
 
 def _send(prepared: deliver.PreparedDelivery) -> deliver.DeliveryOutcome:
@@ -61,7 +61,7 @@ def _may_continue(
         return False
     if abs(outcome.ended_at - prepared.read_at) < _MAX_AGE:
         return True
-    return is_still_true(prepared.attempt.organization_id, lambda: deliver.is_as_it_was(prepared))
+    return is_still_true(prepared.attempt.organization_id, lambda: deliver.is_unchanged(prepared))
 
 
 register_calling_job(
@@ -74,6 +74,6 @@ register_calling_job(
         prepare=_prepare,
         may_continue=_may_continue,
         record=deliver.record,
-        give_back=deliver.give_back,
+        give_back=deliver.stage_unsent,
     ),
 )

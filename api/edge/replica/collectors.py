@@ -34,7 +34,7 @@ class ReplicaCollector:
         if state is not None:
             bytes_behind = max(primary - state.position, 0)
             yield GaugeMetricFamily(
-                "finderfee_replica_lag_bytes", "What the replica has not replayed of the log.", value=bytes_behind
+                "finderfee_replica_lag_bytes", "Log that the replica has not replayed yet.", value=bytes_behind
             )
             yield GaugeMetricFamily(
                 "finderfee_replica_lag_seconds",
@@ -57,11 +57,11 @@ class LogSlotCollector:
         except db.UNAVAILABLE:
             return
         is_read = GaugeMetricFamily(
-            "finderfee_log_slot_read", "1 if somebody receives the log by this slot, 0 if nobody does.", labels=["slot"]
+            "finderfee_log_slot_read", "1 if a client receives the log through this slot, else 0.", labels=["slot"]
         )
         kept_bytes = GaugeMetricFamily(
             "finderfee_log_slot_kept_bytes",
-            "What PostgreSQL keeps of its log on its disk, since this slot was not told it yet.",
+            "Log that PostgreSQL keeps on disk because this slot has not received it yet.",
             labels=["slot"],
         )
         for slot in slots:

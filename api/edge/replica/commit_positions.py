@@ -56,7 +56,7 @@ class CommitPositions:
         self._missed = 0
         self._lock = threading.Lock()
 
-    def put(self, names: Sequence[str], position: int) -> None:
+    def record(self, names: Sequence[str], position: int) -> None:
         """Record a commit of these callers. Budget: 1 round trip. A failed write is made up for at the next success."""
         if not self._write(names, position):
             with self._lock:

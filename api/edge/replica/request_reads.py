@@ -24,7 +24,7 @@ def run_view(view: Callable[[], Answer], *, may_lag: bool, writes: bool) -> Answ
     """
     router = _router()
     if may_lag:
-        return _read_at_primary(view) if router is None else router.answer(_caller_names(), view)
+        return _read_at_primary(view) if router is None else router.run(_caller_names(), view)
     if request.method in _READ_METHODS:
         return view() if writes else _read_at_primary(view)
     if router is None:
@@ -35,7 +35,7 @@ def run_view(view: Callable[[], Answer], *, may_lag: bool, writes: bool) -> Answ
         finally:
             names = {*_caller_names(), *map(str, written.tenants)}
             if written.position and names:
-                router.mark(sorted(names), written.position)
+                router.record_commit(sorted(names), written.position)
 
 
 class PieceReader:
@@ -45,11 +45,11 @@ class PieceReader:
     """
 
     def __init__(self) -> None:
-        self._reads, self._names = _router(), _caller_names()
+        self._router, self._names = _router(), _caller_names()
 
     def read(self, piece: Callable[[], Answer]) -> Answer:
         """Run `piece` and return its result."""
-        return _read_at_primary(piece) if self._reads is None else self._reads.answer(self._names, piece)
+        return _read_at_primary(piece) if self._router is None else self._router.run(self._names, piece)
 
 
 def _read_at_primary(read: Callable[[], Answer]) -> Answer:

@@ -21,8 +21,9 @@ from models.upkeep import log_positions
 _log = structlog.get_logger(__name__)
 _reads = Counter(
     "finderfee_reads_total",
-    "Reads that may lag, by the server that answered and why it was not the replica: its caller had just written"
-    " (wrote), it was behind, away or had to break it off (conflict), or nobody knew who had written (unknown).",
+    "Reads that may lag, by the server that answered and why it was not the replica: the caller had just written"
+    " (wrote), the replica was behind, down (away) or cancelled the read (conflict), or the caller's last commit was"
+    " unknown.",
     ["server", "why"],
 )
 
@@ -55,11 +56,11 @@ class ReadRouter:
         self._paused_until = 0.0
         self._behind_until = (0, 0.0)
 
-    def mark(self, names: Sequence[str], position: int) -> None:
+    def record_commit(self, names: Sequence[str], position: int) -> None:
         """Record a commit of these callers before they get the answer. Budget: 1 round trip to the broker's server."""
-        self._positions.put(names, position)
+        self._positions.record(names, position)
 
-    def answer(self, names: Sequence[str], read: Callable[[], Answer]) -> Answer:
+    def run(self, names: Sequence[str], read: Callable[[], Answer]) -> Answer:
         """Run `read` for a caller with these names and return its result. It may run twice, in read-only transactions.
 
         Raises what it raises at the primary; db.UNAVAILABLE if it was too slow at the replica.

@@ -1,1 +1,1 @@
-"""The tools of agents: which there are, and how each is bound to its operation."""
+"""The tools of agents, and their binding to operations."""

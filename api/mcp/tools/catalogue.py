@@ -1,4 +1,4 @@
-"""All tools there are, in one order, by toolset."""
+"""All tools in order, by toolset."""
 
 import functools
 from collections.abc import Mapping
@@ -7,9 +7,9 @@ from flask import Flask
 
 from api.mcp.tools import affiliates, binding, campaigns, conversions, coupons, fraud, organization, payouts
 from api.mcp.tools.binding import BoundTool
-from api.mcp.tools.row import Tool
+from api.mcp.tools.definition import Tool
 
-#: A client that needs only some names their sets in its address.
+#: A client that needs only some tools names their toolsets in its address.
 TOOLSETS: Mapping[str, tuple[Tool, ...]] = {
     "campaigns": campaigns.TOOLS,
     "affiliates": affiliates.TOOLS,
@@ -22,7 +22,7 @@ TOOLSETS: Mapping[str, tuple[Tool, ...]] = {
 
 
 @functools.cache
-def of(app: Flask) -> Mapping[str, BoundTool]:
-    """Return the tools of an application by name. Raises KeyError where one asks an operation that there is not."""
-    every = [(tool, toolset) for toolset, tools in TOOLSETS.items() for tool in tools]
-    return {tool.name: binding.bound(app, tool, toolset) for tool, toolset in every}
+def bound_tools(app: Flask) -> Mapping[str, BoundTool]:
+    """Return the tools of an application by name. Raises KeyError if a tool names an unknown operation."""
+    pairs = [(tool, toolset) for toolset, tools in TOOLSETS.items() for tool in tools]
+    return {tool.name: binding.bind(app, tool, toolset) for tool, toolset in pairs}

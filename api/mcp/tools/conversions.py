@@ -1,6 +1,6 @@
-"""Tools of conversions: sales, leads and paid clicks, and what the brand decides about them."""
+"""Tools of conversions: sales, leads and paid clicks, and the brand's decisions about them."""
 
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 
 TOOLS = (
     Tool(
@@ -19,14 +19,14 @@ TOOLS = (
         "create_conversion",
         "manual_conversions.create_conversion",
         ToolKind.Destructive,
-        "Record a sale or a bonus by hand: this creates money to be paid.",
-        always_asked=True,
+        "Record a sale or a bonus by hand: this creates an amount to pay.",
+        always_confirmed=True,
     ),
     Tool(
         "validate_conversion",
         "conversion_actions.validate_conversion",
         ToolKind.Careful,
-        "Release a quarantined conversion: it can be paid again.",
+        "Release a quarantined conversion, so that it can be paid again.",
     ),
     Tool(
         "invalidate_conversion",
@@ -38,41 +38,41 @@ TOOLS = (
         "preview_conversion_import",
         "conversion_import.preview_conversion_import",
         ToolKind.Read,
-        "Dry run: what an import of past sales would add, skip and make payable.",
+        "Dry run: show what an import of past sales would add, skip and make payable.",
     ),
     Tool(
         "import_conversions",
         "conversion_import.import_conversions",
         ToolKind.Destructive,
         "Import past sales; confirmUnpaidPayout makes money payable. Preview first.",
-        always_asked=True,
+        always_confirmed=True,
     ),
     Tool(
         "list_uncredited_sales",
         "uncredited.list_uncredited_conversions",
         ToolKind.Read,
-        "Sales whose affiliate could not earn at that time.",
+        "List sales whose affiliate could not earn at that time.",
     ),
     Tool(
         "get_uncredited_summary",
         "uncredited.summarize_uncredited_conversions",
         ToolKind.Read,
-        "How many uncredited sales are open, by currency.",
+        "Count the open uncredited sales by currency.",
     ),
     Tool(
         "dismiss_uncredited_sale",
         "uncredited.dismiss_uncredited_conversion",
         ToolKind.Write,
         "Mark an uncredited sale as reviewed.",
-        repeats=True,
+        is_idempotent=True,
     ),
     Tool(
         "record_lead",
         "leads.record_lead",
         ToolKind.Write,
-        "Record the signup of somebody whom an affiliate referred.",
+        "Record the signup of a person whom an affiliate referred.",
         only=("affiliateSlug", "email", "name", "campaignId"),
         renamed={"campaignId": "programId"},
-        signed=True,
+        needs_signature=True,
     ),
 )

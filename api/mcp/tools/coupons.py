@@ -1,6 +1,6 @@
 """Tools of coupons: a campaign's discounts, and the codes of affiliates."""
 
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 
 TOOLS = (
     Tool(
@@ -20,13 +20,13 @@ TOOLS = (
         "list_coupon_affiliates",
         "campaign_coupons.list_coupon_affiliates",
         ToolKind.Read,
-        "Who may mint codes of a discount, and how many they have.",
+        "List the affiliates who may create codes of a discount, and how many they have.",
     ),
     Tool(
         "update_campaign_coupon",
         "campaign_coupons.change_campaign_coupon",
         ToolKind.Careful,
-        "Change the name of a discount or who may mint its codes. Asks when affiliates would lose theirs.",
+        "Change the name of a discount or who may create its codes. Needs a confirmation if affiliates lose theirs.",
         hides=(
             "discountType",
             "discountValue",
@@ -45,7 +45,7 @@ TOOLS = (
         "campaign_coupons.archive_campaign_coupon",
         ToolKind.Destructive,
         "End a discount and all its codes.",
-        repeats=True,
+        is_idempotent=True,
     ),
     Tool(
         "delete_campaign_coupon",
@@ -63,7 +63,7 @@ TOOLS = (
         "list_affiliate_coupons",
         "affiliate_coupons.list_affiliate_coupons",
         ToolKind.Read,
-        "The codes of one affiliate with their redemptions.",
+        "List the codes of one affiliate with their redemptions.",
     ),
     Tool(
         "revoke_affiliate_coupon",

@@ -1,13 +1,13 @@
 """Tools of fraud review."""
 
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 
 TOOLS = (
     Tool(
         "list_fraud_events",
         "fraud_events.list_fraud_events",
         ToolKind.Read,
-        "Clicks and leads that fraud rules kept out, and why.",
+        "List clicks and leads that fraud rules rejected or held back, with the reason.",
     ),
     Tool(
         "review_fraud_event",
@@ -19,12 +19,12 @@ TOOLS = (
         "ban_affiliate",
         "fraud_events.ban_affiliate",
         ToolKind.Destructive,
-        "Ban an affiliate: nothing of theirs earns from now on.",
+        "Ban an affiliate: they earn nothing from now on.",
     ),
     Tool(
         "get_fraud_summary",
         "fraud_events.get_fraud_summary",
         ToolKind.Read,
-        "What fraud rules kept out of a campaign in so many days.",
+        "Summarize what fraud rules kept out of a campaign in the last days.",
     ),
 )

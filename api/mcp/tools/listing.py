@@ -1,27 +1,27 @@
-"""Tools as tools/list shows them: as short as a model still understands them.
+"""Tools as tools/list returns them: as short as a model can still understand them.
 
-Every character of it stands in a model's context with every turn, so a field is explained where it first stands and an
-id not at all, and a hint is only given where it is not what the protocol assumes.
+Every character is part of the model's context in every turn, so a field is described at its first occurrence only, an
+id not at all, and a hint is given only where it differs from the protocol's default.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from api.mcp.tools.binding import BoundTool
-from api.mcp.tools.row import ToolKind
+from api.mcp.tools.definition import ToolKind
 
-_REPEATED_METHODS = ("PATCH", "PUT")
-_EXPLAIN_THEMSELVES = ("uuid", "email", "date-time")
+_IDEMPOTENT_METHODS = ("PATCH", "PUT")
+_SELF_EXPLANATORY_FORMATS = ("uuid", "email", "date-time")
 
 
-def shown(tools: Iterable[BoundTool]) -> list[dict[str, Any]]:
+def list_tools(tools: Iterable[BoundTool]) -> list[dict[str, Any]]:
     """Return the tools in their order, each with its input schema and hints."""
-    said: set[tuple[str, str]] = set()
-    return [_shown(tool, said) for tool in tools]
+    described: set[tuple[str, str]] = set()
+    return [_describe_tool(tool, described) for tool in tools]
 
 
-def _shown(bound: BoundTool, said: set[tuple[str, str]]) -> dict[str, Any]:
-    properties = {name: _explained_once(name, field, said) for name, field in bound.properties.items()}
+def _describe_tool(bound: BoundTool, described: set[tuple[str, str]]) -> dict[str, Any]:
+    properties = {name: _describe_once(name, field, described) for name, field in bound.properties.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if bound.required:
         schema["required"] = list(bound.required)
@@ -33,26 +33,30 @@ def _shown(bound: BoundTool, said: set[tuple[str, str]]) -> dict[str, Any]:
     }
 
 
-def _explained_once(name: str, field: Mapping[str, Any], said: set[tuple[str, str]]) -> dict[str, Any]:
-    found = dict(field)
-    sentence = found.get("description")
+def _describe_once(name: str, field: Mapping[str, Any], described: set[tuple[str, str]]) -> dict[str, Any]:
+    result = dict(field)
+    sentence = result.get("description")
     if sentence is not None:
-        if found.get("format") in _EXPLAIN_THEMSELVES or (name, sentence) in said:
-            del found["description"]
-        said.add((name, sentence))
-    if "items" in found:
-        found["items"] = _explained_once(f"{name}[]", found["items"], said)
-    if "properties" in found:
-        found["properties"] = {inner: _explained_once(inner, one, said) for inner, one in found["properties"].items()}
-    return found
+        if result.get("format") in _SELF_EXPLANATORY_FORMATS or (name, sentence) in described:
+            del result["description"]
+        described.add((name, sentence))
+    if "items" in result:
+        result["items"] = _describe_once(f"{name}[]", result["items"], described)
+    if "properties" in result:
+        result["properties"] = {
+            inner: _describe_once(inner, value, described) for inner, value in result["properties"].items()
+        }
+    return result
 
 
 def _hints(bound: BoundTool) -> dict[str, bool]:
     kind = bound.tool.kind
     if kind is ToolKind.Read:
         return {"readOnlyHint": True, "openWorldHint": False}
-    is_final = kind is ToolKind.Destructive
-    hints = {"destructiveHint": is_final}
-    if bound.tool.repeats or (bound.method == "DELETE" if is_final else bound.method in _REPEATED_METHODS):
+    is_destructive = kind is ToolKind.Destructive
+    hints = {"destructiveHint": is_destructive}
+    if bound.tool.is_idempotent or (
+        bound.method == "DELETE" if is_destructive else bound.method in _IDEMPOTENT_METHODS
+    ):
         hints["idempotentHint"] = True
-    return hints if bound.tool.mails else hints | {"openWorldHint": False}
+    return hints if bound.tool.sends_email else hints | {"openWorldHint": False}

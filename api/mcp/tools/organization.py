@@ -1,51 +1,51 @@
-"""Tools of the brand itself: what it is, its settings, and what was done in it."""
+"""Tools of the brand itself: its profile, its settings and its audit log."""
 
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 
 TOOLS = (
     Tool(
         "get_audit_log",
         "audit_log.list_audit_log",
         ToolKind.Read,
-        "What was changed in the brand, and when, newest first.",
+        "List the changes in the brand with their time, newest first.",
         hides=("format", "actorUserId", "ip"),
     ),
     Tool(
         "get_home_currency",
         "home_currency.get_home_currency",
         ToolKind.Read,
-        "The currency that totals are shown in.",
+        "Show the currency of totals.",
     ),
     Tool(
         "set_home_currency",
         "home_currency.put_home_currency",
         ToolKind.Destructive,
         "Change the home currency of all reports and fees.",
-        always_asked=True,
+        always_confirmed=True,
     ),
     Tool(
         "get_organization",
         "organization.get_organization",
         ToolKind.Read,
-        "Name, branding and payout settings of the brand.",
+        "Show name, branding and payout settings of the brand.",
     ),
     Tool(
         "get_billing_state",
         "billing.get_billing_state",
         ToolKind.Read,
-        "Plan, trial and limits; read it after plan_tier_required.",
+        "Show plan, trial and limits; read it after plan_tier_required.",
     ),
     Tool(
         "get_install_snippet",
         "install_snippet.get_install_snippet",
         ToolKind.Read,
-        "The HTML tag for the brand's pages.",
+        "Show the HTML tag for the brand's pages.",
     ),
     Tool(
         "get_attribution_params",
         "attribution_params.get_attribution_params",
         ToolKind.Read,
-        "Which query parameters of a link name an affiliate.",
+        "Show which query parameters of a link name an affiliate.",
     ),
     Tool(
         "set_attribution_params",

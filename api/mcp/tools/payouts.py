@@ -1,6 +1,6 @@
-"""Tools of payouts. None of them moves money: a person who logged in does that."""
+"""Tools of payouts. None of them moves money: only a person who is logged in can."""
 
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 
 TOOLS = (
     Tool(
@@ -10,17 +10,17 @@ TOOLS = (
         "List payouts, newest first, without their lines unless lineItems is true.",
         preset={"lineItems": False},
     ),
-    Tool("get_payout", "payouts.get_payout", ToolKind.Read, "Show one payout and what it pays for."),
+    Tool("get_payout", "payouts.get_payout", ToolKind.Read, "Show one payout and its conversions."),
     Tool(
         "get_funding_status",
         "payouts.get_funding_status",
         ToolKind.Read,
-        "May the brand pay out now, and if not, why.",
+        "Show whether the brand can pay out now, and if not, why.",
     ),
     Tool(
         "preview_payout",
         "payout_runs.preview_payouts",
         ToolKind.Read,
-        "What a payout run would pay and who is blocked. A person pays, at the dashboard.",
+        "Show what a payout run would pay and which affiliates are blocked. A person pays, in the dashboard.",
     ),
 )

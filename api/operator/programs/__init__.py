@@ -1,9 +1,9 @@
-"""Programs of every organization, as operators see them.
+"""Programs of every organization, for operators.
 
-supervised  suspended when they must not earn, and resumed
-network     those that are to be listed in the creator network: approved, rejected, taken out
+suspensions  suspend programs that must not earn, and resume them
+network      the review for the creator network: approve, reject, revoke
 """
 
-from api.operator.programs import network, supervised
+from api.operator.programs import network, suspensions
 
-BLUEPRINTS = (supervised.blueprint, network.blueprint)
+BLUEPRINTS = (suspensions.blueprint, network.blueprint)

@@ -4,8 +4,8 @@ from flask import Blueprint, Response, request
 
 from api.payouts.decisions import retry_payout, void_payout
 from api.payouts.drafts import dismiss_payout_draft, list_payout_drafts
-from api.payouts.made_runs import list_payout_runs
 from api.payouts.payouts import get_funding_status, list_payouts
+from api.payouts.run_history import list_payout_runs
 from api.payouts.runs import run_payouts
 from pages import api_client, screens
 from pages.brand.payouts import states

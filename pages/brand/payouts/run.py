@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from api.payouts.decisions import retry_payout, void_payout
-from api.payouts.made_runs import get_payout_run
 from api.payouts.mass_pay import list_payouts_to_pay
 from api.payouts.payouts import list_payouts
+from api.payouts.run_history import get_payout_run
 from pages import api_client, documents, forms, screens
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page

@@ -74,7 +74,7 @@ def _render_preview(program: Mapping[str, Any], organization: Mapping[str, Any],
 def _landing_page(
     program: Mapping[str, Any], organization: Mapping[str, Any], record: Mapping[str, Any]
 ) -> landing_page.LandingPage:
-    return landing_page.of(
+    return landing_page.build_page(
         record,
         earns=template_filters.describe_terms(program),
         color=organization["primaryBrandColor"],

@@ -16,7 +16,7 @@ from api.access.guards import Guard
 from api.edge.operations import operation
 from api.storefront import landing_page
 from api.storefront.application import apply_to_program
-from api.storefront.landing_page import FoundPage, LandingPage
+from api.storefront.landing_page import LandingPage, LandingPageResult
 from domain.refusals import Refused
 from pages import api_client, documents, forms
 from pages.api_client import ApiResult
@@ -98,7 +98,7 @@ def send_application(handle: str, campaign: str | None = None) -> Response:
 @operation(Guard(audience="public", bucket=None), documents.HTML, is_described=False)
 def show_campaign_of_host(campaign: str) -> Response:
     """Show the page of a campaign on its brand's own host, as recruiting links name it. Budget: 2 statements."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     if at is None:
         raise NotFound
     _, place = at
@@ -107,7 +107,7 @@ def show_campaign_of_host(campaign: str) -> Response:
 
 def render_host_page() -> Response | None:
     """Return the page of the requested host's campaign; None if it is not a brand's host. Budget: 2 statements."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     if at is None:
         return None
     _, place = at
@@ -125,7 +125,7 @@ def _render_campaign(handle: str, campaign: str | None, *, base: str | None = No
     )
 
 
-def _find_page(handle: str, campaign: str | None) -> FoundPage | None:
+def _find_page(handle: str, campaign: str | None) -> LandingPageResult | None:
     try:
         return landing_page.any_org_find(handle=handle, campaign=campaign)
     except Refused:

@@ -14,7 +14,7 @@ import settings
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from api.storefront import landing_page, sitemap
-from api.storefront.sitemap import Listed
+from api.storefront.sitemap import SitemapEntry
 from domain.refusals import Refused
 
 blueprint = Blueprint("crawlers", __name__)
@@ -43,7 +43,7 @@ _DISALLOWED = (
 @operation(_READ, text("text/plain"), is_described=False)
 def show_robots() -> Response:
     """Return the paths closed to crawlers, and this host's sitemap. Budget: 1 statement, none at the own host."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     base = settings.current().web.url if at is None else f"https://{at[0]}"
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in _DISALLOWED), "", f"Sitemap: {base}/sitemap.xml", ""]
     return Response("\n".join(lines), content_type=_TEXT, headers=_CACHE_HEADERS)
@@ -53,12 +53,12 @@ def show_robots() -> Response:
 @operation(_READ, text("application/xml"), is_described=False)
 def show_sitemap() -> Response:
     """List the public campaigns of this host, or the sitemaps with them. Budget: 2 statements."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     if at is not None:
-        return _sitemap_of(sitemap.any_org_listed_at(*at))
-    number = sitemap.any_org_pages()
+        return _sitemap_of(sitemap.any_org_list_entries_of_host(*at))
+    number = sitemap.any_org_count_sitemaps()
     if number == 1:
-        return _sitemap_of(sitemap.any_org_page(1))
+        return _sitemap_of(sitemap.any_org_list_entries(1))
     base = settings.current().web.url
     sitemaps = "".join(f"<sitemap><loc>{base}/sitemap-{page}.xml</loc></sitemap>\n" for page in range(1, number + 1))
     return _xml_response(f"<sitemapindex {_NAMESPACE}>\n{sitemaps}</sitemapindex>\n")
@@ -68,13 +68,13 @@ def show_sitemap() -> Response:
 @operation(_READ, text("application/xml"), is_described=False)
 def show_sitemap_page(page: int) -> Response:
     """List one page of the service's public campaigns. Budget: 2 statements."""
-    campaigns = [] if landing_page.any_org_place() else sitemap.any_org_page(page)
+    campaigns = [] if landing_page.any_org_find_brand_host() else sitemap.any_org_list_entries(page)
     if not campaigns:
         raise Refused(404, "not_found", "There is no such address.")
     return _sitemap_of(campaigns)
 
 
-def _sitemap_of(campaigns: Sequence[Listed]) -> Response:
+def _sitemap_of(campaigns: Sequence[SitemapEntry]) -> Response:
     urls = "".join(
         f"<url><loc>{escape(campaign.address)}</loc><lastmod>{_format_day(campaign.changed_at)}</lastmod></url>\n"
         for campaign in campaigns

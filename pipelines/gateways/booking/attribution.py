@@ -75,7 +75,7 @@ def decide(context: BookingContext, origin: BuyerOrigin, at: datetime, signups: 
 def build_query(
     context: BookingContext, origin: BuyerOrigin, at: datetime, signups: Signups = NO_SIGNUPS
 ) -> PaymentOrigin:
-    """Return the query for the candidates that an origin names, for `decided`."""
+    """Return the query for the candidates that an origin names, for `decide_by_rows`."""
     return PaymentOrigin(
         gateway=context.gateway,
         connection_id=context.connection.id,
@@ -97,7 +97,7 @@ def decide_by_rows(
     rows: Sequence[CreditCandidate],
     signups: Signups = NO_SIGNUPS,
 ) -> Credit:
-    """Decide as `of` does, by the candidates that were read. Raises as it."""
+    """Decide as `decide` does, by the candidates that were read. Raises as it."""
     earning = [row for row in rows if row.may_earn]
     credited = _credit(context, origin, at, earning, signups)
     if credited.candidate is not None:

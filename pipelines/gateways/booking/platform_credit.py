@@ -31,7 +31,7 @@ def credit_payment(context: BookingContext, fact: PaymentFact, signups: Signups)
     credit_ = attribution.decide(context, fact.origin, fact.paid_at, signups)
     if credit_.candidate is None:
         return False
-    row = sales.stage_conversion(context, fact, replace(payment, reason=credit_.reason), credit_, credit_.candidate)
+    row = sales.book_conversion(context, fact, replace(payment, reason=credit_.reason), credit_, credit_.candidate)
     payments.stage(row, aliases=[])
     return _stage_credited(context, row)
 

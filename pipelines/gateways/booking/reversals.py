@@ -56,7 +56,7 @@ def book_refund(context: BookingContext, fact: RefundFact) -> FactResult:
 def book_restored_refund(context: BookingContext, fact: RestoredFact) -> FactResult:
     """Undo a refund whose money was returned; or lower a payment's refunds to what the gateway still reports.
 
-    It waits for its payment, and for the refund that it names. Budget: as `refunded`.
+    It waits for its payment, and for the refund that it names. Budget: as `book_refund`.
     """
     payment = context.lock_payment(fact.sale_ids)
     if payment is None:

@@ -79,7 +79,7 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
     credit_ = attribution.decide(context, fact.origin, fact.paid_at)
     row = replace(row, reason=credit_.reason)
     if credit_.candidate is not None:
-        row = stage_conversion(context, fact, row, credit_, credit_.candidate)
+        row = book_conversion(context, fact, row, credit_, credit_.candidate)
     payments.stage(row, aliases=all_ids)
     if existing is None:
         row = totals.apply_state(context, row, stored.state)
@@ -153,7 +153,7 @@ def reason_of(fact: PaymentFact, credit_: attribution.Credit) -> str | None:
     return HISTORY_ONLY if is_lost else credit_.reason
 
 
-def stage_conversion(
+def book_conversion(
     context: BookingContext,
     fact: PaymentFact,
     row: GatewayPayment,
@@ -190,7 +190,7 @@ def _build_conversion(
 ) -> Conversion:
     """Return the conversion of a payment, with commission 0 where the campaign does not pay for sales.
 
-    Budget: as `booked`.
+    Budget: as `book_conversion`.
     """
     origin = fact.origin
     facts = _build_sale_facts(context, fact, row, candidate)

@@ -46,7 +46,7 @@ def total_from_payment(fact: PaymentFact) -> OrderTotal | None:
 def book_total(context: BookingContext, fact: TotalFact) -> FactResult:
     """Book the total of a known order; the total of an unknown one is stored for the event of its payment.
 
-    Budget: 1 round trip, and those of `apply`; 2 for an unknown one.
+    Budget: 1 round trip, and those of `apply_total`; 2 for an unknown one.
     """
     payment = context.lock_payment(fact.sale_ids)
     if payment is None:
@@ -62,7 +62,7 @@ def book_total(context: BookingContext, fact: TotalFact) -> FactResult:
 def book_cancellation(context: BookingContext, fact: CancelledFact) -> FactResult:
     """Refund all that remains of a cancelled order; store the cancellation where its payment is not known.
 
-    Budget: 1 round trip, and those of `apply`.
+    Budget: 1 round trip, and those of `apply_total`.
     """
     payment = context.lock_payment(fact.sale_ids)
     if payment is None:
@@ -80,7 +80,7 @@ def is_cancelled(fact: PaymentFact, state: OrderState | None) -> bool:
 def apply_state(context: BookingContext, payment: GatewayPayment, state: OrderState | None) -> GatewayPayment:
     """Apply an earlier event's total of the order to a payment that was just staged.
 
-    Budget: as `apply`; none where its own event is the newest and its total is not lowered.
+    Budget: as `apply_total`; none where its own event is the newest and its total is not lowered.
     """
     if state is not None and payment.told_at is not None and payment.told_at < state.told_at:
         return apply_total(context, payment, OrderTotal(state.told_at, state.total_cents, state.amount_cents))

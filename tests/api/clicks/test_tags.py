@@ -114,7 +114,7 @@ def test_address_that_names_a_campaign_leads_to_no_other(app, brand, slug, other
     alter(
         brand, "update program set referral_destination_url = 'https://shop.test/', hosted_checkout_door_enabled = true"
     )
-    public_links.forget()
+    public_links.clear_cache()
 
     assert follow(app, f"{others}/{slug}").status_code == visit(app, f"/door/{others}/{slug}").status_code == 404
     assert follow(app, f"{brand.programs[0]}/{slug}").status_code == 302

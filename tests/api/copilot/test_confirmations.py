@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from adapters import clock
-from api.mcp.asking.asker import ToolAnswer, ToolAsker
+from api.mcp.operation_calls.client import OperationClient, ToolAnswer
 from tests.api.copilot.conftest import HERE
 from tests.support.api.racing import at_once
 from tests.support.outside.model import says
@@ -145,7 +145,7 @@ def test_one_that_cannot_be_done_now_may_be_confirmed_again(brand, proposed, mon
         ("idempotency_conflict", 200, "Running"),
     ):
         with monkeypatch.context() as now:
-            now.setattr(ToolAsker, "ask", lambda *_, code=code, **__: ToolAnswer(True, {"error": code}))
+            now.setattr(OperationClient, "call", lambda *_, code=code, **__: ToolAnswer(True, {"error": code}))
             assert proposed.decide("confirm").status_code == status, code
         assert proposed.shown()["acts"][0]["state"] == state, code
     at = clock.now() + timedelta(seconds=61)

@@ -108,7 +108,7 @@ def test_a_signed_command_signs_what_it_sends(brand):
 
 def _sections(app):
     with app.test_request_context():
-        return description._whole(app).sections
+        return description._build_description(app).sections
 
 
 def test_the_vectors_are_what_everybody_computes(app):
@@ -135,12 +135,12 @@ def test_numbers_are_those_of_the_settings(app, monkeypatch):
     turn(monkeypatch, webhooks=webhooks, web={"limits_per_min": limits})
 
     with app.test_request_context():
-        told = guide.chapters([])
+        told = guide.render_chapters([])
 
     assert "3 attempts in all, due at once, 45 s and 10 min after the event" in told["webhook-events"]
     assert "within 7 seconds" in told["webhook-events"]
     assert "| `s2s` | 4,321 |" in told["limits"]
-    assert f"{signing.TOLERANCE_S} seconds before or after" in told["signing"]
+    assert f"by up to {signing.TOLERANCE_S} seconds" in told["signing"]
 
 
 def test_sizes_are_those_of_the_guards(app):
@@ -149,7 +149,7 @@ def test_sizes_are_those_of_the_guards(app):
     assert re.search(r"`/api/tracking/refund`, `/api/v1/tracking/refund`[^|]* \| 4 KiB \|", told)
     assert "`/api/v1/affiliates/import`" in told
     assert "| 4 MiB |" in told
-    assert "| every other | 64 KiB |" in told
+    assert "| all others | 64 KiB |" in told
 
 
 def test_the_page_of_errors_has_every_code_with_its_status(app):
@@ -169,7 +169,13 @@ def test_the_page_of_errors_has_every_code_with_its_status(app):
 def test_what_an_integrator_asks_first_is_there(app, address):
     told = app.test_client().get(address).text
 
-    for word in ("X-Service-Signature", "X-Service-Delivery-Id", "Order is not promised", "ff_test_", "Retry-After"):
+    for word in (
+        "X-Service-Signature",
+        "X-Service-Delivery-Id",
+        "The order is not guaranteed",
+        "ff_test_",
+        "Retry-After",
+    ):
         assert word in told
 
 

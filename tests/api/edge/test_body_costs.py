@@ -47,7 +47,7 @@ def routes(app):
 
 
 def _described(rule):
-    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel(name[1])}}}", rule)
+    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel_case(name[1])}}}", rule)
 
 
 def _size(operation):

@@ -1,7 +1,7 @@
 """One table of calls, made by REST and by a tool: both doors refuse and answer the same, word for word.
 
 Each row is a tool with the arguments of one case. What a tool alone says (arguments by name, a confirmation) is in
-`test_same_as_rest.py` and `test_confirming.py`.
+`test_same_as_rest.py` and `test_confirmations.py`.
 """
 
 import json
@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from api.mcp.asking import arguments
+from api.mcp.operation_calls import arguments
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.api.mcp.test_same_as_rest import NOBODY, URL
@@ -37,7 +37,7 @@ def made(app, stage):
 
 def _by_rest(app, caller, tool, sent):
     """Return the status and the body of the operation behind a tool."""
-    bound, row = catalogue.of(app)[tool], ROWS[tool]
+    bound, row = catalogue.bound_tools(app)[tool], ROWS[tool]
     path = URL.sub(lambda found: str(sent[found[1]]), row["path"])
     preset = {name: str(value).lower() for name, value in bound.tool.preset.items()}
     rows = {bound.rows: arguments.DEFAULT_ROWS} if bound.rows and bound.rows not in sent else {}
@@ -76,7 +76,7 @@ def _check_same(app, caller, tool, sent, *, confirm=""):
 
 
 def _ids(app, tool, sent):
-    bound = catalogue.of(app)[tool]
+    bound = catalogue.bound_tools(app)[tool]
     return [name for name in sent if name.endswith("Id") and (name in bound.path or name in bound.body)]
 
 
@@ -108,7 +108,7 @@ def test_an_unknown_or_foreign_id_is_refused_the_same(app, made, rival, confirm)
 
 def test_an_argument_of_the_wrong_type_is_refused_the_same(app, made):
     for tool, sent in made.calls.items():
-        bound = catalogue.of(app)[tool]
+        bound = catalogue.bound_tools(app)[tool]
         for name in bound.body:
             if bound.properties[name].get("type") in ("string", "integer", "boolean", "array"):
                 answer, _ = _check_same(app, made.brand, tool, {**sent, name: {"wrong": True}}, confirm="?confirm=off")

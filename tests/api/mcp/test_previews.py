@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from api.mcp.calling import previews
+from api.mcp.tool_calls import previews
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.support.api.agents import Agent
@@ -45,7 +45,7 @@ def _is_one_line(text):
 
 def test_no_question_of_any_tool_has_a_line_that_a_stranger_wrote(app, made):
     agent = Agent(made.brand, capabilities={"elicitation": {}})
-    asking = [name for name, bound in catalogue.of(app).items() if bound.tool.may_ask]
+    asking = [name for name, bound in catalogue.bound_tools(app).items() if bound.tool.may_need_confirmation]
     named = set()
 
     for tool in asking:
@@ -53,7 +53,7 @@ def test_no_question_of_any_tool_has_a_line_that_a_stranger_wrote(app, made):
         if tool == "reject_affiliate":  # nobody is asked
             continue
         does, *lines = asked["inputRequests"]["confirm"]["params"]["message"].split("\n")
-        assert does == catalogue.of(app)[tool].tool.about, tool
+        assert does == catalogue.bound_tools(app)[tool].tool.about, tool
         assert [line for line in lines if not (_LINE.fullmatch(line) and _is_one_line(line))] == [], tool
         if any("Eve about:" in line for line in lines):
             named.add(tool)
@@ -64,8 +64,8 @@ def test_no_question_of_any_tool_has_a_line_that_a_stranger_wrote(app, made):
 def test_no_preview_of_any_tool_has_a_text_of_several_lines(app, made):
     agent = Agent(made.brand)
 
-    for tool, bound in catalogue.of(app).items():
-        if bound.tool.may_ask and tool != "reject_affiliate":
+    for tool, bound in catalogue.bound_tools(app).items():
+        if bound.tool.may_need_confirmation and tool != "reject_affiliate":
             preview = agent.call(tool, **made.calls[tool])["preview"]
             long = [text for text in tool_calls.texts(preview) if len(text) > 240]
             assert [text for text in tool_calls.texts(preview) if not _is_one_line(text)] + long == [], tool
@@ -94,6 +94,6 @@ def test_hostile_arguments_stay_on_their_lines(brand):
 
 
 def test_quotation_marks_within_a_text_do_not_close_it():
-    shown = previews.text({"does": "Ban.", "about": {"name": 'Eve", status: "Approved'}})
+    shown = previews.render_text({"does": "Ban.", "about": {"name": 'Eve", status: "Approved'}})
 
     assert shown.splitlines() == ["Ban.", "about:", '  name: "Eve\\", status: \\"Approved"']

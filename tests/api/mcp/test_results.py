@@ -2,8 +2,8 @@
 
 import json
 
-from api.mcp.asking import results
-from api.mcp.asking.asker import ToolAnswer
+from api.mcp.operation_calls import results
+from api.mcp.operation_calls.client import ToolAnswer
 from tests.support.api.agents import Agent
 
 
@@ -31,7 +31,7 @@ def test_a_long_list_comes_by_twenty_and_a_larger_one_is_halved(brand):
     usual, many = agent.call("list_affiliates"), agent.call("list_affiliates", take=100)
     assert (len(usual["items"]), usual["hasMore"]) == (20, True)
     assert (many["truncated"], len(many["items"]) in (25, 12)) == (True, True)
-    assert len(json.dumps(many)) <= results.MOST_BYTES * 1.2
+    assert len(json.dumps(many)) <= results.MAX_BYTES * 1.2
     assert agent.call("list_affiliates", cursor=many["nextCursor"], take=1)["items"][0]["id"] not in {
         row["id"] for row in many["items"]
     }
@@ -48,10 +48,10 @@ def test_a_long_list_comes_by_twenty_and_a_larger_one_is_halved(brand):
 def test_what_has_no_pages_is_cut():
     answer = ToolAnswer(False, {"id": "1", "lines": [{"text": "x" * 100}] * 1000, "few": [1, None]})
 
-    cut = results._cut(answer.data)
+    cut = results._cut_lists(answer.data)
     assert (cut["truncated"], cut["id"], cut["few"]) == (True, "1", [1, None])
     assert 100 < len(cut["lines"]) < 250
-    assert len(json.dumps(cut)) <= results.MOST_BYTES * 1.1
+    assert len(json.dumps(cut)) <= results.MAX_BYTES * 1.1
 
 
 def test_a_lead_is_recorded_with_the_keys_own_signature(app, brand):

@@ -74,7 +74,7 @@ def test_another_tenants_ids_are_nobodys(app, brand, rival):
 
 def test_arguments_are_looked_at_one_by_one(app, brand):
     agent = Agent(brand)
-    for name, bound in catalogue.of(app).items():
+    for name, bound in catalogue.bound_tools(app).items():
         ids = dict.fromkeys(bound.path, NOBODY)
         told = agent.call(name, **ids, nonsense=1)
         assert (told["error"], told["field"]) == ("unknown_argument", "nonsense"), name
@@ -109,15 +109,15 @@ def test_arguments_are_looked_at_one_by_one(app, brand):
 
 
 def test_a_key_that_was_revoked_meanwhile_ends_the_request(app, brand, monkeypatch):
-    from api.mcp.asking.asker import ToolAsker
+    from api.mcp.operation_calls.client import OperationClient
 
-    ask = ToolAsker.ask
+    ask = OperationClient.call
 
     def revoked(self, *sent, **options):
         brand.rows("update api_key set revoked_at = now() where organization_id = %s returning id", brand.id)
         return ask(self, *sent, **options)
 
-    monkeypatch.setattr(ToolAsker, "ask", revoked)
+    monkeypatch.setattr(OperationClient, "call", revoked)
     answer = Agent(brand).send("tools/call", {"name": "list_programs"})
 
     assert (answer.status_code, answer.data) == (401, b"")

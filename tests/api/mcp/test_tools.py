@@ -8,7 +8,7 @@ import pytest
 
 from api.mcp.tools import catalogue
 from api.mcp.tools.binding import CONFIRM_TOKEN
-from api.mcp.tools.row import ToolKind
+from api.mcp.tools.definition import ToolKind
 from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
 
@@ -26,7 +26,7 @@ def listed(brand):
 
 
 def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed):
-    bound = catalogue.of(app)
+    bound = catalogue.bound_tools(app)
     paths = {
         name: (tool.method, next(app.url_map.iter_rules(tool.tool.endpoint)).rule.count("<"))
         for name, tool in bound.items()
@@ -47,12 +47,12 @@ def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed)
 def test_the_list_is_short_and_every_tool_says_what_it_takes(listed, app):
     assert len(json.dumps(list(listed.values()), separators=(",", ":"))) <= 40_000
     for name, tool in listed.items():
-        schema, bound = tool["inputSchema"], catalogue.of(app)[name]
+        schema, bound = tool["inputSchema"], catalogue.bound_tools(app)[name]
 
         assert 10 <= len(tool["description"]) <= 300, name
         assert (schema["type"], schema["additionalProperties"]) == ("object", False), name
         assert set(schema.get("required", [])) <= set(schema["properties"]), name
-        assert (CONFIRM_TOKEN in schema["properties"]) == bound.tool.may_ask, name
+        assert (CONFIRM_TOKEN in schema["properties"]) == bound.tool.may_need_confirmation, name
         assert "outputSchema" not in tool, name
         for id in bound.path:
             assert schema["properties"][id] == {"type": "string", "format": "uuid"}, name
@@ -63,7 +63,7 @@ def test_the_list_is_short_and_every_tool_says_what_it_takes(listed, app):
 
 def test_hints_are_honest(listed, app):
     for name, tool in listed.items():
-        hints, kind = tool["annotations"], catalogue.of(app)[name].tool.kind
+        hints, kind = tool["annotations"], catalogue.bound_tools(app)[name].tool.kind
 
         assert hints.get("readOnlyHint", False) == (kind is ToolKind.Read), name
         assert kind is ToolKind.Read or hints["destructiveHint"] == (kind is ToolKind.Destructive), name

@@ -273,7 +273,7 @@ def test_who_is_banned_paused_or_turned_down_stays_so(shop, app):
     shop.affiliate(name, program_id=other, status="Banned")
     refused = _apply(Partner(app, f"{name}@example.com"), wanted)
     assert (refused.status_code, refused.json["error"]) == (403, "affiliate_not_active")
-    assert refused.json["message"] == "This brand takes no applications from you."
+    assert refused.json["message"] == "This brand does not accept applications from you."
     rival = Brand.create(app)
     rival.program()
     name = f"ros-{uuid4().hex[:12]}"

@@ -274,7 +274,7 @@ def test_the_database_values_every_row_as_the_rules_do(brand, home):
             expected += valued
 
     with db.unit_of_work(brand.id):
-        (found,) = numbers.stats(organization_id=brand.id, now=began())
+        (found,) = numbers.list_stats(organization_id=brand.id, now=began())
     assert found.pending == Money(expected, None)
 
 

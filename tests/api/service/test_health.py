@@ -88,7 +88,7 @@ def test_a_database_that_misses_a_migration_is_not_ready(client):
 
     assert answer.status_code == 503
     assert answer.json["database"] == f"migrations missing: {newest}"
-    health.findings.forget()
+    health.readiness.forget()
     assert client.get("/readyz").status_code == 200
 
 

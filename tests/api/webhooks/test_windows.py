@@ -127,7 +127,7 @@ def test_deliveries_are_paced_also_over_calls_and_new_events_go_between_them(bra
 
 
 def test_a_call_queues_so_many_and_a_cursor_goes_on(brand, rival, endpoint, receiver, drain, *, monkeypatch):
-    monkeypatch.setattr(redelivery, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(redelivery, "MAX_BATCH", 2)
     receiver.answers = [receivers.status(500)]
     ids = _sent(brand, endpoint, drain, 3)
     brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")  # one moment

@@ -16,13 +16,13 @@ from flask import Blueprint, Flask
 
 from api.access.guards import Guard
 from api.edge.operations import object_of, operation
-from api.mcp import methods, prompts, reading
-from api.mcp.calling import tokens
-from api.mcp.messages import INVALID_PARAMS, RpcError, an_object
+from api.mcp import methods, prompts, resources
+from api.mcp.messages import INVALID_PARAMS, RpcError, object_member
 from api.mcp.prompts import McpPrompt
 from api.mcp.requests import McpRequest
+from api.mcp.tool_calls import confirmations
 from api.mcp.tools import catalogue
-from api.mcp.tools.row import Tool, ToolKind
+from api.mcp.tools.definition import Tool, ToolKind
 from domain.refusals import Refused
 from schemas.mcp import McpAnswer
 
@@ -123,7 +123,7 @@ def added_to(app: Flask) -> Iterator[None]:
     with (
         mock.patch.object(methods, "_SHARED", shared),
         mock.patch.object(catalogue, "TOOLSETS", toolsets),
-        mock.patch("api.mcp.choice.TOOLSETS", toolsets),
+        mock.patch("api.mcp.tool_choice.TOOLSETS", toolsets),
         mock.patch.object(prompts, "_PROMPTS", (*prompts._PROMPTS, *_PROMPTS)),
     ):
         yield
@@ -141,15 +141,15 @@ def _with_asking(
 
 def _asked(request: McpRequest, name: str, done: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what is asked next; a round that was answered is passed over."""
-    rounds, answers = _ASKING[name], an_object(request.params, "inputResponses")
+    rounds, answers = _ASKING[name], object_member(request.params, "inputResponses")
     number = _round(request, name)
-    if all(an_object(answers, key) for key in rounds[number]):
+    if all(object_member(answers, key) for key in rounds[number]):
         number += 1
     if number == len(rounds):
         return done
-    capabilities = an_object(an_object(request.params, "_meta"), "io.modelcontextprotocol/clientCapabilities")
+    capabilities = object_member(object_member(request.params, "_meta"), "io.modelcontextprotocol/clientCapabilities")
     questions = {key: asked for key, asked in rounds[number].items() if _NEEDS[asked["method"]] in capabilities}
-    state, _ = tokens.made("state", f"{name} {number}", {})
+    state, _ = confirmations._seal_proof("state", f"{name} {number}", {})
     return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
 
 
@@ -158,7 +158,7 @@ def _round(request: McpRequest, name: str) -> int:
     if state is None:
         return 0
     for number in range(len(_ASKING[name])):
-        if tokens.proof("state", state, f"{name} {number}", {}) is not None:
+        if confirmations._open_proof("state", state, f"{name} {number}", {}) is not None:
             return number
     raise RpcError(INVALID_PARAMS, "requestState is not what this server gave out.", status=200)
 
@@ -166,7 +166,9 @@ def _round(request: McpRequest, name: str) -> int:
 def _read(request: McpRequest) -> Mapping[str, Any]:
     uri = request.params.get("uri")
     if uri == "test://static-text":
-        return reading._contents(uri, "text/plain", "This is the content of the static text resource.")
+        return resources._contents(uri, "text/plain", "This is the content of the static text resource.")
     if uri == "test://template/123/data":
-        return reading._contents(uri, "application/json", '{"id":"123","templateTest":true,"data":"Data for ID: 123"}')
-    return reading.read(request)
+        return resources._contents(
+            uri, "application/json", '{"id":"123","templateTest":true,"data":"Data for ID: 123"}'
+        )
+    return resources.read_resource(request)

@@ -83,7 +83,7 @@ def test_transfer_that_is_not_booked_is_not_undone(app, server):
     server.reconcile(row, code=1)
 
     assert "Nothing is booked" in server.flask("restore", "undo", row["reference"], "--why", "x")[1]
-    assert "No list had" in server.flask("restore", "undo", "tr_none", "--why", "x")[1]
+    assert "No list contained" in server.flask("restore", "undo", "tr_none", "--why", "x")[1]
 
 
 def test_undone_payout_is_failed_for_the_brand_and_cannot_be_retried(app, server):

@@ -103,7 +103,7 @@ def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, riva
 
     assert refused == (
         1,
-        f"Error: {domain} is verified for program {holder}; one program answers for a domain.\n",
+        f"Error: {domain} is verified for program {holder}. A domain belongs to one program only.\n",
     )
     assert brand.rows("select custom_domain_verified from program") == [(False,)]
     code, output = flask("program", "verify-domain", str(program_id))

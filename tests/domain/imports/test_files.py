@@ -136,4 +136,4 @@ def test_what_a_file_holds_is_told_by_its_header():
 
 def test_a_code_has_a_sentence():
     assert to_sentence("unsupported_currency") == "Its currency is not supported."
-    assert to_sentence("invalid_customer_email") == "Its customer email is too long, or no text."
+    assert to_sentence("invalid_customer_email") == "Its customer email is too long or not a text."

@@ -48,14 +48,14 @@ def test_payment_by_hand_is_known_by_its_payout_and_reference():
         ([], "must name the columns"),
         (["reference,amount"], "must name the columns paid_at"),
         (["reference,amount,paid_at", ",1,2026-11-28"], "line 2: reference is empty"),
-        (["reference,amount,paid_at", "a,1.001,2026-11-28"], "no amount of USD"),
-        (["reference,amount,paid_at", "a,-1,2026-11-28"], "no amount of USD"),
+        (["reference,amount,paid_at", "a,1.001,2026-11-28"], "is not an amount of USD"),
+        (["reference,amount,paid_at", "a,-1,2026-11-28"], "is not an amount of USD"),
         (["reference,amount,paid_at", "a,one,2026-11-28"], "line 2"),
         (["reference,amount,paid_at", "a,1,yesterday"], "line 2"),
         (["reference,amount,paid_at,currency", "a,1,2026-11-28,XXX"], "line 2"),
         (["reference,amount,paid_at,state", "a,1,2026-11-28,lost"], "line 2"),
         (["reference,amount,paid_at,payout_id", "a,1,2026-11-28,7"], "line 2"),
-        (["reference,amount,paid_at", "a,1,2026-11-28", "a,1,2026-11-28"], "there 2 times"),
+        (["reference,amount,paid_at", "a,1,2026-11-28", "a,1,2026-11-28"], "occurs 2 times"),
     ],
 )
 def test_unreadable_list_is_refused_with_its_line(lines, complaint):

@@ -61,4 +61,4 @@ def test_every_module_that_writes_csv_uses_safe_cells():
     writers = [path for path in Path(api.__file__).parent.rglob("*.py") if 'content_type="text/csv' in path.read_text()]
 
     assert len(writers) >= 4
-    assert [path.name for path in writers if "csv_cells.safe(" not in path.read_text()] == []
+    assert [path.name for path in writers if "csv_cells.escape(" not in path.read_text()] == []

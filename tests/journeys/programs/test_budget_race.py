@@ -28,7 +28,7 @@ def _spent(brand) -> dict[str, int]:
 def _buy(brand, affiliate_id: UUID, wanted: int = 1, fee: Fee = _FEE) -> int:
     """Pay for up to so many clicks, as whoever writes them does, and return how many fitted."""
     with db.unit_of_work(brand.id):
-        purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+        purse = rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
         number = purse.reserve(fee, wanted)
         for _ in range(number):
             _stage(brand, affiliate_id, fee)
@@ -66,7 +66,7 @@ def test_batches_at_once_share_what_fits(brand, affiliate_id):
 def test_who_spends_twice_in_one_transaction_sees_what_was_spent(brand, affiliate_id):
     with db.unit_of_work(brand.id):
         for expected in (4, 3):
-            purse = rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+            purse = rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
             assert purse.reserve(_FEE, 4) == expected
             for _ in range(expected):
                 _stage(brand, affiliate_id, _FEE)
@@ -82,7 +82,7 @@ def test_what_is_rolled_back_was_never_spent(brand, affiliate_id):
 
 def _buy_and_fail(brand, affiliate_id: UUID) -> None:
     with db.unit_of_work(brand.id):
-        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1]).reserve(_FEE, 9)
+        rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1]).reserve(_FEE, 9)
         _stage(brand, affiliate_id, _FEE)
         db.db.run("select 1")
         raise ZeroDivisionError
@@ -158,7 +158,7 @@ def test_a_denial_while_somebody_spends_waits_for_nobody(brand, affiliate_id):
     ours = conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
 
     with db.unit_of_work(brand.id):
-        rewards.purse(organization_id=brand.id, program_id=brand.programs[-1])
+        rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
         _stage(brand, affiliate_id, _FEE)
         db.db.run("select 1")
         (answer,) = at_once(lambda: brand.person().post(f"/api/conversions/{ours}/deny", {}))
@@ -197,7 +197,7 @@ def test_the_fees_of_partners_go_before_the_programs(brand):
 
     def fee(affiliate_id: UUID, kind: str) -> object:
         with db.unit_of_work(brand.id):
-            found = rewards.fee_for(
+            found = rewards.find_fee(
                 organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id, kind=kind
             )
         return found and (found.fee.cents, found.fee.currency, found.source)

@@ -181,7 +181,7 @@ def test_the_owners_get_a_letter_once_when_nothing_has_arrived_for_a_day(endpoin
     assert (recipient, subject) == ("owner@example.com", "Webhooks of Brand do not arrive")
     assert f"{receiver.url}\n" in told
     assert "hush" not in told
-    assert "given up so far: 1\n  last attempt: answered 500" in told
+    assert "failed so far: 1\n  last attempt: answered 500" in told
     assert f"/api/v1/webhooks/{endpoint.id}/redeliver " in told
     assert _outage(endpoint) == (True, True)
 

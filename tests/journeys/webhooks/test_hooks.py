@@ -98,8 +98,8 @@ def test_told_so_twice_at_once_it_ends_once_and_without_another_round_trip(hook)
     brand.get("/api/v1/automation/search/conversions?externalEventId=order-2")
     deliveries = brand.rows("select id, event_id from delivery order by id")
     with db.unit_of_work(brand.id):
-        wanted = [deliver.WantedAttempt(*ids) for ids in deliveries]
-        begun = deliver.prepare(organization_id=brand.id, wanted=wanted, now=clock.now())
+        wanted = [deliver.RequestedAttempt(*ids) for ids in deliveries]
+        begun = deliver.prepare(organization_id=brand.id, requests=wanted, now=clock.now())
 
     def record(prepared, answer):
         with db.unit_of_work(brand.id):
@@ -107,7 +107,7 @@ def test_told_so_twice_at_once_it_ends_once_and_without_another_round_trip(hook)
 
     usual = trips_of(lambda: record(begun[0], 500))
     with db.unit_of_work(brand.id):
-        (again,) = deliver.prepare(organization_id=brand.id, wanted=wanted[:1], now=clock.now())
+        (again,) = deliver.prepare(organization_id=brand.id, requests=wanted[:1], now=clock.now())
     for prepared in (again, begun[1]):
         assert trips_of(lambda prepared=prepared: record(prepared, 410)) == usual == 1
 

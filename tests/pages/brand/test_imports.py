@@ -320,4 +320,4 @@ def test_malformed_source_is_refused_beside_its_field(campaign, owner):
     look = _choose(owner, campaign, _GOOD, source="my service")
 
     assert look.status_code == 400
-    assert "a to z, 0 to 9 and hyphens, at most 40" in look.text
+    assert "1 to 40 of a-z, 0-9 and hyphen" in look.text

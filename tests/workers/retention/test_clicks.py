@@ -95,4 +95,4 @@ def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(bran
 
     with db.unit_of_work(brand.id):
         undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=began())
-    assert (undone.removed, undone.kept) == (0, 1)
+    assert (undone.removed_count, undone.kept_count) == (0, 1)

@@ -72,7 +72,7 @@ def test_visitors_of_a_campaigns_slug_are_led_nowhere_else_while_it_earns_nothin
 
 def _end(brand, slug):
     alter(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
-    public_links.forget()
+    public_links.clear_cache()
 
 
 def test_a_slug_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, slug):
@@ -130,7 +130,7 @@ def pair(brand, rival):
 
 
 def _site(app, path):
-    public_links.forget()
+    public_links.clear_cache()
     return follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
 
 

@@ -20,8 +20,8 @@ def _known():
 @pytest.mark.usefixtures("_known")
 def test_the_latest_commit_of_any_name_counts_whoever_marked_it():
     one, other = CommitPositions(_URL, keep_s=60), CommitPositions(_URL, keep_s=60)
-    one.put(["brand"], 0x1F_0000_0000)
-    other.put(["brand", "affiliate"], 0x2_0000_0000)
+    one.record(["brand"], 0x1F_0000_0000)
+    other.record(["brand", "affiliate"], 0x2_0000_0000)
 
     assert one.find_latest(["brand"]) == 0x1F_0000_0000
     assert one.find_latest(["affiliate"]) == other.find_latest(["affiliate", "nobody"]) == 0x2_0000_0000
@@ -45,7 +45,7 @@ def test_what_could_not_be_marked_is_marked_for_everybody_before_anything_is_bel
     marks = CommitPositions(_URL, keep_s=60)
     away = CommitPositions("unix:///nowhere/valkey.sock?db=0", keep_s=60)
     usual, marks._redis = marks._redis, away._redis
-    marks.put(["brand"], 77)
+    marks.record(["brand"], 77)
     assert marks.find_latest(["another"]) is None
     marks._redis = usual
 

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
 @pytest.fixture
 def store(shop):
     drain()
-    public_links.forget()
+    public_links.clear_cache()
     yield shop
-    public_links.forget()
+    public_links.clear_cache()
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_with_a_key_that_nobody_has_nothing_is_counted(store, wrong):
 def test_the_key_of_a_connection_that_ended_counts_no_more(store, key):
     assert click(store.brand.app, "jane", pixelKey=key).json.get("clickId")
     store.brand.person("Owner").call("DELETE", f"/api/v1/connections/{store.connection['id']}")
-    public_links.forget()  # remembered for seconds
+    public_links.clear_cache()  # remembered for seconds
 
     assert click(store.brand.app, "jane", pixelKey=key).json == {"ok": True}
     assert _checkout(store, key, "t").json == {"ok": True}

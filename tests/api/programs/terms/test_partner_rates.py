@@ -7,7 +7,7 @@ import pytest
 from adapters import clock
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
-from pipelines.programs import changing, lifecycle
+from pipelines.programs import lifecycle, update
 from tests.support.api.inviting import accept, invite, someone, token_of
 from tests.support.api.racing import at_once, begun
 from tests.support.api.terms import change_program
@@ -105,7 +105,7 @@ def test_a_rate_waits_for_a_change_of_the_model_that_is_under_way(brand, ask):
     with db.unit_of_work(brand.id):
         program = lifecycle.lock(organization_id=brand.id, program_id=program_id)
         answer = begun(lambda: ask(brand))
-        changing.change(program=program, sent=changes, now=clock.now())
+        update.change(program=program, fields=changes, now=clock.now())
 
     assert (answer().status_code, answer().json["error"]) == (400, "invalid_commission_type")
     assert brand.rows("select id from affiliate union all select id from affiliate_invite") == []

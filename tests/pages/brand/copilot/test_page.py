@@ -107,7 +107,7 @@ def test_declined_act_is_not_run_and_amounts_are_shown_as_money(brand, people, m
 
 def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, links, monkeypatch):
     brand.program()
-    every = catalogue.of(brand.app)
+    every = catalogue.bound_tools(brand.app)
     bound = every["create_program"]
     fresh = dataclasses.replace(bound.operation, guard=dataclasses.replace(bound.operation.guard, fresh_s=3600))
     changed = {**every, "create_program": dataclasses.replace(bound, operation=fresh)}

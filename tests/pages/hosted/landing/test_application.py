@@ -126,7 +126,7 @@ def test_a_full_program_says_so_on_the_page(shop):
     answer = shop.apply(fullName="Ada")
 
     assert answer.status_code == 409
-    assert "takes no more affiliates at the moment" in answer.text
+    assert "accepts no more affiliates at the moment" in answer.text
     assert 'value="Ada"' in answer.text
 
 

@@ -60,7 +60,7 @@ def test_a_domain_lists_its_own_campaign_alone(several):
 def test_more_than_a_sitemap_may_have_are_several(several, monkeypatch):
     several.brand.program(slug="third")
     everything = _listed(several.open("/sitemap.xml"))
-    monkeypatch.setattr(sitemap, "MOST", 2)
+    monkeypatch.setattr(sitemap, "MAX_ENTRIES", 2)
 
     pages = _listed(several.open("/sitemap.xml"), "sitemap")
 

@@ -1,1 +1,0 @@
-"""tools/call: a tool is called, by way of a confirmation where it is dangerous."""

@@ -1,0 +1,1 @@
+"""Calls the operation behind a tool: its arguments, its answer, and the result for the model."""

@@ -1,0 +1,164 @@
+"""Nothing that opens something for any holder leaves by a tool, a resource or the co-pilot: to whoever it is.
+
+Source: docs/mcp.md, "What is withheld".
+"""
+
+import json
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from marshmallow import Schema, fields
+
+from api.mcp.tools import catalogue
+from tests.api.mcp import tool_calls
+from tests.api.mcp.test_tools import OPERATIONS
+from tests.support.api.agents import Agent
+from tests.support.gateways.playing import played
+
+_ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
+# What every page of a brand loads, for all its visitors.
+_PUBLIC = ("", "/", "/api/v1/r/loader.js", "/api/v1/r/c.gif")
+_OPENS = re.compile(r"(^|_)(secret|key|token|password|signature|urls?|links?|href)$")
+# Fields of answers that are called like a secret or an address and open nothing: why.
+_OPEN_TO_ALL = {
+    "terms_url": "the brand's public terms",
+    "referral_destination_url": "the brand's public page",
+    "hosted_checkout_thank_you_url": "the brand's public page",
+    "recruiting_url": "a page for everyone",
+    "logo_url": "a public picture",
+    "favicon_url": "a public picture",
+    "hero_image_url": "a public picture",
+    "customer_avatar_url": "a public picture at the brand",
+    "file_url": "opens for a caller with a credential alone",
+    "embed_url": "opens nothing without the token behind it",
+    "page_url": "a public page of the brand",
+    "submission_urls": "where an affiliate published their work",
+    "public_key": "stands in public pages",
+    "url": "where an affiliate's link leads, or the brand's own endpoint",
+    "links": "links that affiliates publish",
+    "key": "the name of an answer or an attempt",
+    "payout_key": "the name of an attempt",
+    "secret": "in GatewayField and PlatformField: whether a field is hidden",
+}
+
+
+def _answers(app):
+    for rule in app.url_map.iter_rules():
+        operation = app.view_functions[rule.endpoint].operation
+        if operation.gives.schema is not None:
+            yield rule, operation
+
+
+def _walk(schema, above=()):
+    for name, field in schema.dump_fields.items():
+        while isinstance(field, fields.List):
+            field = field.inner
+        if isinstance(field, fields.Dict) and field.value_field is not None:
+            field = field.value_field
+        yield name, field
+        if isinstance(field, fields.Nested) and isinstance(field.schema, Schema) and type(field.schema) not in above:
+            yield from _walk(field.schema, (*above, type(field.schema)))
+
+
+def _is_secret(field):
+    return "found_at" in field.metadata
+
+
+def test_every_field_called_like_a_secret_is_withheld_or_listed_as_public(app):
+    loose = {
+        f"{rule.endpoint}: {name}"
+        for rule, operation in _answers(app)
+        for name, field in _walk(operation.gives.schema)
+        if _OPENS.search(name)
+        and not isinstance(field, fields.Boolean | fields.Nested)
+        and not _is_secret(field)
+        and name not in _OPEN_TO_ALL
+    }
+
+    assert loose == set()
+
+
+def test_an_operation_shows_a_secret_exactly_when_its_answer_has_one(app):
+    wrong = [
+        rule.endpoint
+        for rule, operation in _answers(app)
+        if any(_is_secret(field) for _, field in _walk(operation.gives.schema)) != operation.shows_secret
+    ]
+
+    assert wrong == []
+
+
+def test_the_tools_that_withhold_are_those_whose_answers_hold_a_secret(app):
+    withheld = {name: set(bound.withheld) for name, bound in catalogue.bound_tools(app).items() if bound.withheld}
+
+    assert withheld == {"get_tax_form": {("signedUrl",)}, "invite_affiliate": {("acceptUrl",)}}
+
+
+@pytest.fixture
+def stage():
+    with played() as playing:
+        yield playing
+
+
+def _opened(app, text):
+    """Return what the addresses in a text that lead here open without a credential."""
+    for address in _ADDRESS.findall(text):
+        parts = urlsplit(address)
+        answer = app.test_client().get(f"{parts.path}?{parts.query}", base_url=f"http://{parts.netloc}")
+        if answer.status_code == 200 and parts.path not in _PUBLIC:
+            yield address
+
+
+@pytest.mark.parametrize("scope", ["read", "read_write"])
+def test_no_result_of_a_tool_opens_anything_without_a_credential(app, stage, scope):
+    made = tool_calls.make(app, stage)
+    caller = made.brand if scope == "read_write" else made.brand.other_key(scope="read")
+    agent = Agent(caller)
+    secrets = {made.brand.api_key, made.brand.signing_secret, caller.api_key, caller.signing_secret}
+    results = {}
+
+    for tool in agent.tools():
+        if tool != "record_lead":
+            arguments = made.calls[tool]
+            results[tool] = agent.done(tool, **arguments)
+
+    assert set(results) <= {row["tool"] for row in OPERATIONS}
+    assert len(results) == (60 if scope == "read_write" else 31)
+    for tool, result in results.items():
+        texts = list(tool_calls.texts(result))
+        assert [address for text in texts for address in _opened(app, text)] == [], tool
+        assert [text for text in texts for secret in secrets if secret in text] == [], tool
+        assert not any(text.startswith(("ff_live_", "ff_test_", "whsec_")) for text in texts), tool
+
+
+@pytest.mark.parametrize("scope", ["read", "read_write"])
+def test_a_tax_form_is_described_and_its_link_withheld(app, stage, scope):
+    made = tool_calls.make(app, stage)
+    agent = Agent(made.brand.other_key(scope=scope))
+
+    result = agent.result("tools/call", name="get_tax_form", arguments=made.calls["get_tax_form"])
+
+    shown = result["structuredContent"]
+    assert (shown["type"], "signedUrl" in shown) == ("W9", False)
+    assert "dashboard" in shown["withheld"]["signedUrl"]
+    assert json.loads(result["content"][0]["text"]) == shown
+    assert "/api/files/" not in json.dumps(result)
+
+
+def test_an_invitation_is_mailed_and_its_link_withheld(app, brand):
+    program = str(brand.program())
+    agent = Agent(brand)
+
+    shown = agent.done("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
+
+    assert (shown["invite"]["state"], "acceptUrl" in shown) == ("Pending", False)
+    assert "Invites" in shown["withheld"]["acceptUrl"]
+
+
+def test_a_resource_withholds_nothing_that_it_does_not_hold(app, brand):
+    program = str(brand.program())
+
+    contents = Agent(brand).result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
+
+    assert [address for one in contents for address in _opened(app, one["text"])] == []
