@@ -1,33 +1,32 @@
-"""What people see of the service in a browser. docs/screens.md describes the house.
+"""The pages of the service in a browser. docs/screens.md describes them.
 
-documents   a template as an answer, with the headers of every page
-hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…, /embed/…
+documents         a template as a response, with the headers of every page
+hosted            the public pages: /, /r/…, /lead/…, /door/…, /invites/…, /embed/…
 
-screens     what every screen of a person who signed in has: who may see it, its frame, live parts, error pages
-session     the cookie, and the person it stands for
-kept        a form that waits while its person logs in again
-calls       how a screen asks the API, in this process, as that person
-navigation  the three areas, and what is in the bar of each
-forms       what is in a form, and what is wrong with it
-typed       numbers as people type them
-form_pages  pages with forms: each form declared, and shown, sent, refused and led on in one way
-list_pages  lists of the API by the filter in the address
-show        how money, numbers, times and states look
-charts      pictures of figures
-tables      tables that fold where there is no room for columns
-statics     style, icons and scripts
-sign_in     /sign-in, the one-time links, identity providers, /sign-out, /theme
+screens           the parts of every screen for a signed-in person: access, frame, live parts, error pages
+session           the session cookie and its person
+pending_forms     a form that waits while its person logs in again
+api_client        calls of a screen to the API, in this process, as that person
+navigation        the three areas, and the places in the bar of each
+forms             values and errors of a form
+form_values       numbers, amounts and host names as people type them
+form_pages        declarations of pages with forms, which show, send and refuse in one way
+list_pages        lists of the API by the filter in the address
+template_filters  formats of money, numbers, times and states; tables that fold
+charts            charts as SVG
+static_files      style, icons and scripts
+sign_in           /sign-in, the one-time links, identity providers, /sign-out, /theme
 brand, portal, console   the areas, one module per screen
 
-A page shows what the api gives it, so it lies above it and asks no table by itself. Templates are in `templates/`:
+A page shows data of the API, so `pages` lies above `api` and queries no table. Templates are in `templates/`:
 `hosted/` in `page.html`, `screens/` in `screens/base.html`.
 """
 
-from pages import brand, console, hosted, portal, sign_in, statics
+from pages import brand, console, hosted, portal, sign_in, static_files
 
 BLUEPRINTS = (
     *hosted.BLUEPRINTS,
-    statics.blueprint,
+    static_files.blueprint,
     *sign_in.BLUEPRINTS,
     *brand.BLUEPRINTS,
     *portal.BLUEPRINTS,

@@ -1,7 +1,6 @@
-"""A template as an answer: compiled once, escaped, and with the headers that every page has.
+"""Responses from templates: compiled once, escaped, and with the headers of every page.
 
-A name that the template does not get is an error, not an empty place. A page loads and runs nothing but what it
-`allows`.
+An undefined name in a template is an error, not an empty text. A page loads and runs only what it `allows`.
 """
 
 from collections.abc import Mapping
@@ -12,12 +11,12 @@ from flask import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from api.edge.operations import text
-from pages import show
+from pages import template_filters
 
-#: What the operation of a page gives.
+#: The response type of a page's operation.
 HTML = text("text/html")
 
-#: All templates of the pages; the words in them go through gettext.
+#: All templates of the pages; their texts go through gettext.
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),
     autoescape=True,
@@ -28,7 +27,7 @@ TEMPLATES = Environment(
 )
 TEMPLATES.add_extension("jinja2.ext.i18n")
 TEMPLATES.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the extension brings it
-TEMPLATES.filters.update(show.FILTERS)
+TEMPLATES.filters.update(template_filters.FILTERS)
 _POLICY = {
     "default-src": "'none'",
     "style-src": "'unsafe-inline'",
@@ -39,30 +38,30 @@ _POLICY = {
 _NOTHING: Mapping[str, str] = {}
 
 
-def page(template: str, *, status: int = 200, allows: Mapping[str, str] = _NOTHING, **shown: Any) -> Response:
-    """Return a template filled with what is `shown`; `allows` is as in `headers`."""
-    return answer(filled(template, **shown), status=status, allows=allows)
+def render_page(template: str, *, status: int = 200, allows: Mapping[str, str] = _NOTHING, **values: Any) -> Response:
+    """Return a response with a template filled with `values`; `allows` is as in `page_headers`."""
+    return html_response(render_html(template, **values), status=status, allows=allows)
 
 
-def filled(template: str, **shown: Any) -> str:
-    """Return what a template comes to."""
-    return TEMPLATES.get_template(template).render(shown)
+def render_html(template: str, **values: Any) -> str:
+    """Return a template filled with `values`."""
+    return TEMPLATES.get_template(template).render(values)
 
 
-def answer(said: str | bytes, *, status: int = 200, allows: Mapping[str, str] = _NOTHING) -> Response:
-    """Return a page that is written already; `allows` is as in `headers`."""
-    return Response(said, status=status, content_type="text/html; charset=utf-8", headers=headers(allows))
+def html_response(html: str | bytes, *, status: int = 200, allows: Mapping[str, str] = _NOTHING) -> Response:
+    """Return a response with this HTML; `allows` is as in `page_headers`."""
+    return Response(html, status=status, content_type="text/html; charset=utf-8", headers=page_headers(allows))
 
 
-def notice(heading: str, said: str, *, title: str | None = None, status: int = 200) -> Response:
-    """Return a page of one sentence below a heading, which is its title as well unless another one is given."""
-    return page("notice.html", status=status, title=title or heading, heading=heading, said=said)
+def render_notice(heading: str, text: str, *, title: str | None = None, status: int = 200) -> Response:
+    """Return a page of one sentence below a heading, which is also its title unless `title` is given."""
+    return render_page("notice.html", status=status, title=title or heading, heading=heading, said=text)
 
 
-def headers(allows: Mapping[str, str] = _NOTHING) -> dict[str, str]:
-    """Return the headers of a page: not stored, not indexed, not named to the pages that it leads to.
+def page_headers(allows: Mapping[str, str] = _NOTHING) -> dict[str, str]:
+    """Return the headers of a page: not stored, not indexed, no referrer to the pages that it links to.
 
-    `allows` are directives of the content policy with their sources, for what this page does beyond being read.
+    `allows` are additional directives of the content policy with their sources.
     """
     policy = {**_POLICY, **allows}
     return {

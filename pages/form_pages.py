@@ -1,7 +1,7 @@
-"""Pages with forms: each form is declared once, and every page shows, sends, refuses and leads on in the same way.
+"""Pages with forms: each form is declared once, and every page shows, sends, refuses and redirects in the same way.
 
-A page is a function that shows it, with the form that came back or with None. `Form` declares a form that one operation
-of the API takes; `CustomForm` is for one that needs a decision of its own.
+A page is a function that renders it, with the refused form or with None. `Form` declares a form that one operation of
+the API takes; `CustomForm` is for one that needs code of its own.
 """
 
 import functools
@@ -14,8 +14,8 @@ from typing import Any
 from flask import Blueprint, Response, g, request
 
 from api.access.persons import PersonKind
-from pages import calls, forms, kept, screens
-from pages.calls import CallAnswer, View
+from pages import api_client, forms, pending_forms, screens
+from pages.api_client import ApiResult, View
 from pages.forms import FormState
 
 Body = Mapping[str, Any]
@@ -29,11 +29,11 @@ _MALFORMED, _UNPROCESSABLE = 400, 422
 class Form:
     """A form that one operation takes, at `path` below its page.
 
-    `body` is what the operation is sent, or the function that reads it from the request; it may return the form with
-    what the page itself found wrong. A success leads `to` an address, which may name fields of the path and of the
-    answer, else to the page; `done` says there what was done. `names` are the names in the form of the API's fields
-    that it calls otherwise, and `id` tells forms of one page apart. A form that `shows_all` comes back with every
-    refusal, also one that nothing in it can mend.
+    `body` is the body for the operation, or the function that reads it from the request; the function may return the
+    form with errors that the page itself found. A success redirects `to` an address, which may contain fields of the
+    path and of the answer, else to the page; `done` tells the page what was done. `names` maps fields of the API to
+    fields of the form where they differ, and `id` distinguishes the forms of one page. A form that `shows_all` comes
+    back with every refusal, even one that no correction of the form can resolve.
     """
 
     path: str
@@ -48,16 +48,16 @@ class Form:
 
     @property
     def uses(self) -> tuple[View, ...]:
-        """The operations that it uses besides those of its page."""
+        """The operations that it uses in addition to those of its page."""
         return (self.operation,)
 
     @property
     def name(self) -> str:
-        """The name of its view, which no operation has."""
+        """The name of its view, distinct from the names of operations."""
         return f"{self.operation.__name__}_form"
 
     def take(self, page: str, **path: str) -> Response | FormState:
-        """Return what answers the form: the way to the next page, or the form with what is wrong."""
+        """Return the redirect to the next page, or the form with its errors."""
         body = self.body() if callable(self.body) else self.body
         if isinstance(body, FormState):
             return body
@@ -74,9 +74,9 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class CustomForm:
-    """A form at `path` below its page that `handle` takes, with the names in the path.
+    """A form at `path` below its page that `handle` takes, with the parameters of the path.
 
-    `handle` returns the answer, or the form with what is wrong, to be shown on the page.
+    `handle` returns the response, or the form with its errors, to be shown on the page.
     """
 
     path: str
@@ -86,11 +86,11 @@ class CustomForm:
 
     @property
     def name(self) -> str:
-        """The name of its view, which no operation has."""
+        """The name of its view, distinct from the names of operations."""
         return f"{self.handle.__name__.lstrip('_')}_form"
 
     def take(self, page: str, **path: str) -> Response | FormState:
-        """Return what `handle` returns."""
+        """Return the result of `handle`."""
         return self.handle(**path)
 
 
@@ -104,28 +104,28 @@ def send_form(
     form_id: str = "",
     shows_all: bool = False,
 ) -> Response | FormState:
-    """Send a form to an operation; return the way `to` the next page, or the form with what was refused.
+    """Send a form to an operation; return the redirect `to` the next page, or the form with its errors.
 
-    The arguments are as in `Form`. Raises Refused where nothing in the form can be mended, unless it `shows_all`.
+    The arguments are as in `Form`. Raises Refused where correcting the form cannot help, unless it `shows_all`.
     """
     answer = send(operation, path=path, body=body, shows_all=shows_all)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer, names, form_id)
     fields = answer.data if isinstance(answer.data, dict) else {}
-    return screens.sent_on(to.format_map({**fields, **path}))
+    return screens.redirect(to.format_map({**fields, **path}))
 
 
 def send(
     operation: View, *, path: Mapping[str, object] = _NOTHING, body: Body | None = None, shows_all: bool = False
-) -> CallAnswer:
-    """Ask an operation for what a form asks for, under the key of the form; a body that it takes is empty by default.
+) -> ApiResult:
+    """Call an operation under the form's Idempotency-Key; a body that it takes is empty by default.
 
-    Raises Refused where nothing in the form can be mended, unless it `shows_all`.
+    Raises Refused where correcting the form cannot help, unless it `shows_all`.
     """
     if body is None and operation.operation.takes is not None:  # type: ignore[attr-defined]  # views of the API have it
         body = {}
-    ask = calls.call if shows_all else calls.tried
-    return ask(operation, path=path, body=body, key=forms.key())
+    call = api_client.call if shows_all else api_client.submit
+    return call(operation, path=path, body=body, key=forms.idempotency_key())
 
 
 def form_page(
@@ -138,21 +138,21 @@ def form_page(
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Declare a page for people of one kind, with its forms.
 
-    The function below it shows the page: it takes the form that came back, or None, and the names in the address.
-    `uses` are the operations that show it; its template may ask about these and those of its forms. A page that
-    `restores` shows what was typed before a fresh login.
+    The decorated function renders the page: it takes the refused form, or None, and the parameters of the address.
+    `uses` are the operations for rendering it; its template may check permission for these and for those of its
+    forms. A page that `restores` shows the values typed before a fresh login.
     """
 
     def declare(show: Callable[..., Response]) -> Callable[..., Response]:
         @functools.wraps(show)
         def show_page(**path: str) -> Response:
-            return show(kept.form() if restores else None, **path)
+            return show(pending_forms.restore() if restores else None, **path)
 
         operations = (*uses, *(operation for form in page_forms for operation in form.uses))
         view = screens.screen(kind, uses=operations)(show_page)
         blueprint.add_url_rule(address, view_func=view)
         for form in page_forms:
-            taker = screens.screen(kind, uses=operations, most_bytes=form.max_bytes)(_take(kind, address, form, show))
+            taker = screens.screen(kind, uses=operations, max_bytes=form.max_bytes)(_take(kind, address, form, show))
             endpoint = f"{form.name} {form.path}"
             blueprint.add_url_rule(f"{address}{form.path}", endpoint=endpoint, view_func=taker, methods=["POST"])
         return view
@@ -179,12 +179,12 @@ def _take(
 
 
 def _status_for(kind: PersonKind, status: int) -> int:
-    """Return the status of a form that came back: in the portal and the console what is malformed can be mended."""
+    """Return the status of a refused form: in the portal and the console a malformed value is 422."""
     if kind == "operator" or (kind == "account" and status == _MALFORMED):
         return _UNPROCESSABLE
     return status
 
 
 def read_texts(*names: str) -> Callable[[], Body]:
-    """Return what reads these fields of the form as they were typed, for the body of a `Form`."""
+    """Return a function that reads these fields of the form as typed, for the body of a `Form`."""
     return lambda: {name: request.form.get(name, "") for name in names}

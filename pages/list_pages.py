@@ -1,4 +1,4 @@
-"""Lists of the API as pages show them: by the filter in the page's address, from the place in it, each row once."""
+"""Lists of the API on pages, by the filter and the cursor in the page's address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from domain.refusals import Refused
-from pages import calls, forms, screens
-from pages.calls import CallAnswer, View
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult, View
 from pages.forms import FormState
-from pages.times import entered
+from pages.times import time_fields
 
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """Some rows of a list, and where the older ones begin. `form` says what is wrong with the filter, if anything."""
+    """Some rows of a list, and the cursor of older ones. `form` has the errors of the filter, if any."""
 
     rows: Sequence[Any]
     next_cursor: str | None
@@ -24,7 +24,7 @@ class ListPage:
     form: FormState | None = None
 
     def values(self, form: FormState | None = None) -> dict[str, Any]:
-        """Return what a template shows of it; `form` is the page's own, which a wrong filter takes the place of."""
+        """Return the template variables; `form` is the page's own, unless the filter has errors."""
         return {
             "rows": self.rows,
             "next_cursor": self.next_cursor,
@@ -37,9 +37,9 @@ class ListPage:
 class RowList:
     """A list of the API by pages.
 
-    `filters` are the fields of the page's address that the operation is asked with, `sorts` those that only put the
-    rows in order, and `days` those that are days in the zone of the page. `query` is what it is asked with besides.
-    Errors of the filter appear above the list, or at each field of a list that `marks_fields`.
+    `filters` are the fields of the page's address that go to the operation, `sorts` those that only order the rows, and
+    `days` those that are days in the zone of the page. `query` has additional, fixed parameters. Errors of the filter
+    appear above the list, or at each field if the list `marks_fields`.
     """
 
     operation: View
@@ -50,48 +50,48 @@ class RowList:
     marks_fields: bool = False
 
     def read(self, *, path: Mapping[str, object] | None = None) -> ListPage:
-        """Return the rows by this request's address; none, and what is wrong, where the API refuses the filter."""
-        answer = calls.call(self.operation, path=path, query=self._query_of_page())
+        """Return the rows by this request's address; no rows and the errors if the API refuses the filter."""
+        answer = api_client.call(self.operation, path=path, query=self._query_of_page())
         if answer.refusal is not None:
             return ListPage((), None, self.is_narrowed(), self.form_from_refusal(answer))
         return self._page(answer.data)
 
     def require(self, *, path: Mapping[str, object] | None = None) -> ListPage:
         """Return the rows by this request's address. Raises Refused with the API's own status."""
-        return self._page(calls.needed(self.operation, path=path, query=self._query_of_page()))
+        return self._page(api_client.require(self.operation, path=path, query=self._query_of_page()))
 
-    def give_file(self, operation: View, back: str, **query: str) -> Response:
-        """Return all rows of the filter as a file of `operation`; a filter that is refused leads `back`."""
+    def send_file(self, operation: View, back: str, **query: str) -> Response:
+        """Return all rows of the filter as a file of `operation`; a refused filter redirects `back`."""
         try:
-            return calls.passed_on(operation, query={**self.filter_query(), **query})
+            return api_client.forward_file(operation, query={**self.filter_query(), **query})
         except Refused as refused:
             if refused.status != 400:
                 raise
-            return screens.sent_on(back)
+            return screens.redirect(back)
 
-    def address(self, path: str) -> str:
-        """Return an address with the filter of this request's."""
+    def filtered_address(self, path: str) -> str:
+        """Return a path with the filter of this request's address."""
         typed = {name: value for name in (*self.filters, *self.sorts) if (value := read_filter(name))}
         return f"{path}?{urlencode(typed)}" if typed else path
 
     def filter_query(self) -> dict[str, str | None]:
         """Return the filter of this request's address as the operation takes it."""
         typed = {name: read_filter(name) for name in (*self.filters, *self.sorts)}
-        return typed | {name: entered.day_start(typed[name]) for name in self.days}
+        return typed | {name: time_fields.parse_day_start(typed[name]) for name in self.days}
 
     def is_narrowed(self) -> bool:
-        """Return whether this request's address asks for less than the whole list."""
+        """Return whether this request's address has a filter or a cursor."""
         return any(read_filter(name) for name in (*self.filters, "cursor"))
 
-    def form_from_refusal(self, answer: CallAnswer) -> FormState:
-        """Return what is wrong with the filter."""
+    def form_from_refusal(self, answer: ApiResult) -> FormState:
+        """Return the filter form with its errors."""
         assert answer.refusal is not None
         fields, message = answer.refusal.fields, answer.refusal.message
         if not self.marks_fields:
             return FormState(alert=" ".join(fields.values()) or message, status=answer.status)
         errors = {name: error for name, error in fields.items() if name != "cursor"}
         alert = fields.get("cursor") or (None if errors else message)
-        return FormState(forms.asked().values, errors, alert, status=answer.status)
+        return FormState(forms.form_from_query().values, errors, alert, status=answer.status)
 
     def _page(self, data: Mapping[str, Any]) -> ListPage:
         return ListPage(data["items"], data["nextCursor"], self.is_narrowed())
@@ -101,5 +101,5 @@ class RowList:
 
 
 def read_filter(name: str) -> str | None:
-    """Return a field of the filter in this request's address; None where it is empty."""
+    """Return a field of the filter in this request's address; None if it is empty."""
     return request.args.get(name, "").strip() or None

@@ -1,6 +1,6 @@
-"""Where one can go: an area per kind of person, with the screens in its bar.
+"""The navigation: an area per kind of person, with the screens in its bar.
 
-A bar has only what opens for whoever sees it: screens that are there, and whose operations the person may call.
+A bar has only screens that are enabled and whose operations the person may call.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,13 @@ from api.programs.assets import list_assets
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
 from api.webhooks.endpoints import list_webhook_endpoints
-from pages import calls
-from pages.calls import View
+from pages import api_client
+from pages.api_client import View
 
 
 @dataclass(frozen=True, slots=True)
 class BarPlace:
-    """A screen in a bar; who may not call what it `needs` does not see it, nor anybody where it is not `is_on`."""
+    """A screen in a bar, shown to persons who may call the operation that it `needs`, while `is_on` is true."""
 
     path: str
     label: str
@@ -43,7 +43,7 @@ class BarPlace:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What one kind of person sees: its name, its first address and its bar."""
+    """The screens of one kind of person: its name, its first address and its bar."""
 
     name: str
     sign: str
@@ -119,22 +119,22 @@ AREAS: Mapping[PersonKind, Area] = MappingProxyType(
 )
 
 
-def of(person: Person) -> Area:
+def area_of(person: Person) -> Area:
     """Return the area of a person."""
     return AREAS[person.kind]
 
 
-def seen(person: Person) -> list[BarPlace]:
-    """Return the places in the bar of a person."""
-    return [place for place in of(person).places if _is_open(place)]
+def visible_places(person: Person) -> list[BarPlace]:
+    """Return the places in a person's bar."""
+    return [place for place in area_of(person).places if _is_open(place)]
 
 
 def _is_open(place: BarPlace) -> bool:
-    return (place.is_on is None or place.is_on()) and (place.needs is None or calls.may(place.needs))
+    return (place.is_on is None or place.is_on()) and (place.needs is None or api_client.is_allowed(place.needs))
 
 
-def is_ours(path: str) -> bool:
-    """Say whether a text is the path of a screen of ours: nothing that leads to another host, or on to one."""
+def is_own_path(path: str) -> bool:
+    """Return whether a text is the path of an own screen, and cannot lead to another host."""
     if "\\" in path or "//" in path or not path.isascii() or not path.isprintable():
         return False
     before_query = path.partition("?")[0].partition("#")[0]

@@ -1,4 +1,4 @@
-"""The session of who sits at the browser: its cookie, and the person it stands for. Only pages look at the cookie."""
+"""The session of the browser: its cookie and its person. Only pages read the cookie."""
 
 from typing import Final
 
@@ -9,48 +9,50 @@ from api.access import persons
 from api.access.persons import Person
 
 _PATH: Final = "/"
-_UNSET: Final = object()
+_NOT_LOADED: Final = object()
 
 
-def cookie() -> str | None:
-    """Return the cookie of this request's session, whatever it stands for."""
-    return request.cookies.get(_name()) or None
+def read_cookie() -> str | None:
+    """Return the session cookie of this request, valid or not."""
+    return request.cookies.get(_cookie_name()) or None
 
 
-def present() -> Person | None:
-    """Return who is signed in; None when nobody is. Looked up once a request."""
-    found: Person | None = g.get("person", _UNSET)
-    if found is _UNSET:
-        found = g.person = persons.find_by_cookie(cookie())
-    return found
+def find_person() -> Person | None:
+    """Return the signed-in person; None without a session. Loaded once a request."""
+    signed_in: Person | None = g.get("person", _NOT_LOADED)
+    if signed_in is _NOT_LOADED:
+        signed_in = g.person = persons.find_by_cookie(read_cookie())
+    return signed_in
 
 
-def person() -> Person:
-    """Return who is signed in, on a screen that nobody else gets to see."""
-    found = present()
-    assert found is not None  # the screen has looked
-    return found
+def require_person() -> Person:
+    """Return the signed-in person of a screen that requires one."""
+    signed_in = find_person()
+    assert signed_in is not None  # the screen has checked
+    return signed_in
 
 
-def give(answer: Response, made: str, *, lasts_s: int) -> None:
-    """Give the browser the cookie of a session that has just begun."""
-    answer.set_cookie(_name(), made, max_age=lasts_s, path=_PATH, secure=is_secure(), httponly=True, samesite="Lax")
+def set_cookie(answer: Response, secret: str, *, lasts_s: int) -> None:
+    """Set the cookie of a new session."""
+    answer.set_cookie(
+        _cookie_name(), secret, max_age=lasts_s, path=_PATH, secure=is_secure(), httponly=True, samesite="Lax"
+    )
 
 
-def take(answer: Response) -> None:
-    """Take the cookie back."""
-    answer.delete_cookie(_name(), path=_PATH, secure=is_secure(), httponly=True, samesite="Lax")
+def delete_cookie(answer: Response) -> None:
+    """Delete the session cookie."""
+    answer.delete_cookie(_cookie_name(), path=_PATH, secure=is_secure(), httponly=True, samesite="Lax")
 
 
 def is_secure() -> bool:
-    """Say whether browsers reach us by https alone."""
+    """Return whether the service's address is https."""
     return settings.current().web.url.startswith("https://")
 
 
-def prefix() -> str:
-    """Return what the names of our cookies begin with: it binds them to this very host, over https alone."""
+def cookie_prefix() -> str:
+    """Return the prefix of the service's cookie names, which binds them to this host and https."""
     return "__Host-" if is_secure() else ""
 
 
-def _name() -> str:
-    return f"{prefix()}finderfee"
+def _cookie_name() -> str:
+    return f"{cookie_prefix()}finderfee"

@@ -1,4 +1,4 @@
-"""The dashboard: what people of a brand see. One module per screen."""
+"""The dashboard: the screens for people of a brand. One module per screen."""
 
 from pages.brand import (
     affiliates,
@@ -8,7 +8,8 @@ from pages.brand import (
     copilot,
     coupons,
     deals,
-    embed,
+    domains,
+    embed_tokens,
     imports,
     invites,
     overview,
@@ -34,6 +35,7 @@ BLUEPRINTS = (
     *connections.BLUEPRINTS,
     *deals.BLUEPRINTS,
     assets.blueprint,
-    embed.blueprint,
+    domains.blueprint,
+    embed_tokens.blueprint,
     copilot.blueprint,
 )

@@ -1,39 +1,39 @@
-"""The console: what the operator sees. One module per screen.
+"""The console: the screens of the operator. One module per screen.
 
-now          what waits, health, and the queues; pause and resume
-dead         dead letters: look, replay, discard, replay of a filter
-schedule     what is done by the clock
-ledger       whether the money adds up
-payouts      runs to review, payouts in doubt, words of rails
-rates        how old the rates are; a file, the feed
-mail         letters, and the text of one
+status       open work, health, and the queues; pause and resume
+dead_letters failed jobs: view, replay and discard, one or all of a filter
+schedule     scheduled jobs
+ledger       the checks of the ledger
+payouts      runs to review, payouts in doubt, events of payment providers
+rates        the age of exchange rates; a file, the feed
+mail         emails, and the text of one
 tenants      organizations and their settings
 programs     suspended and resumed
-network      programs that are to be listed in the creator network
-disputes     about milestones of deals; settled
-connections  gateways and platforms in trouble
-style        every part of a page, for people to look at
+network      programs to list in the creator network
+disputes     disputes about milestones of deals
+connections  gateways and platforms with problems
+style        every part of a page, to look at
 """
 
 from pages.console import (
     connections,
-    dead,
+    dead_letters,
     disputes,
     ledger,
     mail,
     network,
-    now,
     payouts,
     programs,
     rates,
     schedule,
+    status,
     style,
     tenants,
 )
 
 BLUEPRINTS = (
-    now.blueprint,
-    dead.blueprint,
+    status.blueprint,
+    dead_letters.blueprint,
     schedule.blueprint,
     ledger.blueprint,
     payouts.blueprint,

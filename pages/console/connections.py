@@ -1,9 +1,9 @@
-"""Connections of every organization to gateways and platforms: those that are refused, or whose events wait."""
+"""Connections of all organizations that gateways or platforms refuse, or whose events wait."""
 
 from flask import Blueprint, Response
 
 from api.operator.connections import list_troubled_connections
-from pages import calls, screens
+from pages import api_client, screens
 from pages.screens import screen
 
 blueprint = Blueprint("operator_connections_page", __name__)
@@ -12,5 +12,5 @@ blueprint = Blueprint("operator_connections_page", __name__)
 @blueprint.get("/console/connections")
 @screen("operator", uses=(list_troubled_connections,))
 def show_troubled_connections() -> Response:
-    """Show what is in trouble. Budget: 2 round trips."""
-    return screens.show("console/connections.html", connections=calls.needed(list_troubled_connections))
+    """Show connections with problems. Budget: 2 round trips."""
+    return screens.render("console/connections.html", connections=api_client.require(list_troubled_connections))

@@ -1,6 +1,6 @@
-"""Disputes about milestones of deals: both sides' words, and how an operator ends it.
+"""Disputes about milestones of deals: both sides' statements, and the operator's settlement.
 
-A decision is shown in both amounts before it is made, because it cannot be undone.
+Both amounts of a settlement are shown before it is confirmed, because it cannot be undone.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from api.operator.disputes import get_whole_deal, list_disputes, mark_milestone_settled, retry_milestone_refund
 from domain.deals.states import MilestoneStatus
 from domain.refusals import not_found
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -25,32 +25,32 @@ _RETRY = Form("", retry_milestone_refund, read_texts("why"), to="/console/disput
 @blueprint.get("/console/disputes")
 @screen("operator", uses=(list_disputes,))
 def show_disputes() -> Response:
-    """Show what waits to be settled. Budget: 1 round trip, however much there is."""
-    return screens.show("console/disputes.html", disputes=calls.needed(list_disputes))
+    """Show open disputes. Budget: 1 round trip, however much there is."""
+    return screens.render("console/disputes.html", disputes=api_client.require(list_disputes))
 
 
 @blueprint.get(_DEAL)
 @screen("operator", uses=(get_whole_deal,))
 def show_whole_deal(deal_id: str) -> Response:
-    """Show a deal with its disputes, its money and what its source said. Budget: 5 round trips."""
-    return screens.show("console/deal.html", deal=_get_deal(deal_id))
+    """Show a deal with its disputes, its money and the messages of its payment source. Budget: 5 round trips."""
+    return screens.render("console/deal.html", deal=_get_deal(deal_id))
 
 
-def _settle_part(deal_id: str, seq: str) -> Response | FormState:
-    """Show who gets how much, and once that is confirmed settle the dispute."""
+def _settle_milestone(deal_id: str, seq: str) -> Response | FormState:
+    """Show both amounts, and settle the dispute once they are confirmed."""
     why = request.form.get("why", "")
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
-    cents = typed.minor(request.form.get("amount", ""), deal["currency"])
+    part = _get_milestone(deal, seq)
+    cents = form_values.parse_amount(request.form.get("amount", ""), deal["currency"])
     errors = _find_errors(cents, part, why)
     if errors or part["status"] != MilestoneStatus.Disputed:
         return forms.form_with_errors(errors)
     if request.form.get("confirmed") != str(cents):
-        return screens.show("console/settle_deal.html", forms.sent(), deal=deal, part=part, cents=cents)
+        return screens.render("console/settle_deal.html", forms.form_from_request(), deal=deal, part=part, cents=cents)
     body = {"toAffiliateCents": cents, "why": why}
     answer = send(mark_milestone_settled, path={"deal_id": deal_id, "seq": seq}, body=body)
     if answer.refusal is None:
-        return screens.sent_on(f"/console/disputes/{deal['id']}")
+        return screens.redirect(f"/console/disputes/{deal['id']}")
     return forms.form_from_refusal(answer, {"toAffiliateCents": "amount"})
 
 
@@ -69,28 +69,30 @@ def _find_errors(cents: int | str | None, part: Any, why: str) -> dict[str, str]
     blueprint,
     "operator",
     f"{_PART}/settle",
-    CustomForm("", _settle_part, (mark_milestone_settled,)),
+    CustomForm("", _settle_milestone, (mark_milestone_settled,)),
     uses=(get_whole_deal,),
     restores=True,
 )
 def show_settlement(form: FormState | None, deal_id: str, seq: str) -> Response:
-    """Show both sides' words with a form that ends the dispute. Budget: 5 round trips."""
+    """Show both sides' statements with a form that settles the dispute. Budget: 5 round trips."""
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
+    part = _get_milestone(deal, seq)
     is_open = part["status"] == MilestoneStatus.Disputed
-    return screens.show("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
+    return screens.render("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
 
 
 @form_page(blueprint, "operator", f"{_PART}/refund", _RETRY, uses=(get_whole_deal,), restores=True)
 def show_refund(form: FormState | None, deal_id: str, seq: str) -> Response:
-    """Show what its source refused to give back, with a form to ask once more. Budget: 5 round trips."""
+    """Show a refund that the payment source refused, with a form to retry it. Budget: 5 round trips."""
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
-    return screens.show("console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"]))
+    part = _get_milestone(deal, seq)
+    return screens.render(
+        "console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"])
+    )
 
 
 def _get_deal(deal_id: str) -> Any:
-    deal = calls.needed(get_whole_deal, path={"deal_id": deal_id})
+    deal = api_client.require(get_whole_deal, path={"deal_id": deal_id})
     refunds = {row["milestoneId"]: row for row in deal["requests"] if row["kind"] == "refund"}
     return deal | {
         "refunds": refunds,
@@ -98,7 +100,7 @@ def _get_deal(deal_id: str) -> Any:
     }
 
 
-def _get_part(deal: Any, seq: str) -> Any:
+def _get_milestone(deal: Any, seq: str) -> Any:
     for part in deal["milestones"]:
         if str(part["seq"]) == seq:
             return part

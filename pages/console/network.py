@@ -1,4 +1,4 @@
-"""The creator network: what brands want to advertise there, let in or turned down with a reason."""
+"""The creator network: programs that brands want to list there, approved or rejected with a reason."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from api.operator.programs.network import (
     reject_network_program,
     revoke_network_program,
 )
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList, read_filter
@@ -26,9 +26,9 @@ _REVIEWS = RowList(list_network_reviews, ("status",))
 @blueprint.get(_NETWORK)
 @screen("operator", uses=(list_network_reviews,))
 def show_network_reviews() -> Response:
-    """Show what waits for a review, or by the filter what is decided. Budget: 1 round trip, however many there are."""
+    """Show programs to review, or decided ones by the filter. Budget: 1 round trip, however many there are."""
     status = read_filter("status") or "Pending"
-    return screens.show("console/network.html", **_REVIEWS.read().values(), status_filter=status)
+    return screens.render("console/network.html", **_REVIEWS.read().values(), status_filter=status)
 
 
 def _read_decision() -> Mapping[str, str]:
@@ -44,6 +44,6 @@ _DECISIONS = (
 
 @form_page(blueprint, "operator", f"{_NETWORK}/<program_id>", *_DECISIONS, uses=(get_network_review,), restores=True)
 def show_network_review(form: FormState | None, program_id: str) -> Response:
-    """Show all that a program advertises, with a form to decide. Budget: 1 round trip."""
-    program = calls.needed(get_network_review, path={"program_id": program_id})
-    return screens.show("console/network_review.html", form, program=program)
+    """Show everything that a program advertises, with a form to decide. Budget: 1 round trip."""
+    program = api_client.require(get_network_review, path={"program_id": program_id})
+    return screens.render("console/network_review.html", form, program=program)

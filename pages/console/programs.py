@@ -1,4 +1,4 @@
-"""Programs of every organization: found, suspended when they must not earn, and resumed."""
+"""Programs of all organizations: listed, suspended so that they earn nothing, and resumed."""
 
 from flask import Blueprint, Response
 
@@ -8,7 +8,7 @@ from api.operator.programs.suspensions import (
     resume_program,
     suspend_program,
 )
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page, read_texts
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -28,11 +28,11 @@ _FORMS = (
 @screen("operator", uses=(list_supervised_programs,))
 def show_supervised_programs() -> Response:
     """Show programs by the filter in the address, fifty a page. Budget: 1 round trip, however many there are."""
-    return screens.show("console/programs.html", **_LIST.read().values())
+    return screens.render("console/programs.html", **_LIST.read().values())
 
 
 @form_page(blueprint, "operator", f"{_PROGRAMS}/<program_id>", *_FORMS, uses=(get_supervised_program,))
 def show_supervised_program(form: FormState | None, program_id: str) -> Response:
     """Show a program with a form to suspend it, or to resume it. Budget: 1 round trip."""
-    program = calls.needed(get_supervised_program, path={"program_id": program_id})
-    return screens.show("console/program.html", form, program=program)
+    program = api_client.require(get_supervised_program, path={"program_id": program_id})
+    return screens.render("console/program.html", form, program=program)

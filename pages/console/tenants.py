@@ -1,11 +1,11 @@
-"""Organizations: their plan and standing, what of the plan is used, and the settings that are the operator's alone."""
+"""Organizations: their plan, status and usage, and the settings that only the operator changes."""
 
 from dataclasses import replace
 
 from flask import Blueprint, Response, request
 
 from api.operator.tenants import change_tenant, get_tenant, list_tenants
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -21,7 +21,7 @@ _LIST = RowList(list_tenants, ("q",))
 @screen("operator", uses=(list_tenants,))
 def show_tenants() -> Response:
     """Show organizations by the filter in the address, fifty a page. Budget: 1 round trip, however many there are."""
-    return screens.show("console/tenants.html", **_LIST.read().values())
+    return screens.render("console/tenants.html", **_LIST.read().values())
 
 
 def _change_setting(organization_id: str) -> Response | FormState:
@@ -32,7 +32,7 @@ def _change_setting(organization_id: str) -> Response | FormState:
     body = {"settings": {name: request.form.get("value", "")}, "why": request.form.get("why", "")}
     answer = send(change_tenant, path={"organization_id": organization_id}, body=body)
     if answer.refusal is None:
-        return screens.sent_on(f"{_TENANTS}/{organization_id}")
+        return screens.redirect(f"{_TENANTS}/{organization_id}")
     form = forms.form_from_refusal(answer)
     return form if form.errors else replace(form, errors={"value": form.alert or ""}, alert=None)
 
@@ -47,7 +47,9 @@ def _change_setting(organization_id: str) -> Response | FormState:
 )
 def show_tenant(form: FormState | None, organization_id: str) -> Response:
     """Show one organization with a form for one of its settings. Budget: 5 round trips."""
-    tenant = calls.needed(get_tenant, path={"organization_id": organization_id})
+    tenant = api_client.require(get_tenant, path={"organization_id": organization_id})
     setting = request.args.get("setting", "")
-    form = form or forms.blank(setting=setting, value=tenant["settings"].get(setting))
-    return screens.show("console/tenant.html", form, tenant=tenant, names=[(name, name) for name in tenant["settings"]])
+    form = form or forms.prefill(setting=setting, value=tenant["settings"].get(setting))
+    return screens.render(
+        "console/tenant.html", form, tenant=tenant, names=[(name, name) for name in tenant["settings"]]
+    )

@@ -1,23 +1,23 @@
-"""The pages that the public sees. They work without scripts and keep nothing in the browser.
+"""Public pages. They work without scripts and store nothing in the browser.
 
-front_page   what the bare address says
-landing      /p/…: the page of a campaign, and where one applies; what crawlers ask
-clicks       /r/…: on to the brand's site, the click on its way
-leads        the form of a campaign that pays for leads
-doors        /door/…: on to a checkout, who sent the buyer remembered
-embed        what a brand's own site shows an affiliate, and the script for that
-invites      what the link of an invite opens
-answers      what else somebody is asked who applied
+front_page      the page at /
+landing         /p/…: landing pages of campaigns with the application form; files for crawlers
+clicks          /r/…: the redirect to the brand's site, which records a click
+leads           the form of a campaign that pays for leads
+checkout_door   /door/…: the redirect to a checkout, which records the referral
+embed           the page that a brand's own site embeds, and its script
+invites         the page of an invite's link
+answers         additional questions for applicants
 """
 
-from pages.hosted import answers, clicks, doors, embed, front_page, invites, landing, leads
+from pages.hosted import answers, checkout_door, clicks, embed, front_page, invites, landing, leads
 
 BLUEPRINTS = (
     front_page.blueprint,
     *landing.BLUEPRINTS,
     clicks.blueprint,
     leads.blueprint,
-    doors.blueprint,
+    checkout_door.blueprint,
     invites.blueprint,
     answers.blueprint,
     embed.blueprint,

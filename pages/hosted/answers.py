@@ -1,7 +1,7 @@
-"""What the link in a letter opens for somebody who applied: a few more questions. Works without scripts.
+"""Additional questions for an applicant, behind a link in an email. Works without scripts.
 
-Looking at it changes nothing, and handing in may be repeated while the link lasts and nobody has decided. The link is a
-secret: the page is not stored, not indexed and not named to the pages that it leads to.
+Viewing changes nothing; answers may be sent again while the link is valid and the application undecided. The link is a
+secret: the page is not stored and not indexed, and sends no referrer.
 Source: tracking spec, section 6, affiliate.application_completed.
 """
 
@@ -13,64 +13,64 @@ from api.access.guards import KIB
 from api.storefront import second_steps
 from api.storefront.second_steps import SecondStepForm
 from domain.refusals import Refused
-from pages import documents, forms, statics
+from pages import documents, forms, static_files
 from pages.forms import FormState
 from pages.hosted.landing import theme
 from pages.screens import open_page
 
 blueprint = Blueprint("answers_page", __name__)
 
-# What a browser makes of ten long answers in any script.
-_MOST_BYTES = 512 * KIB
+# Ten long answers in any script, as a browser encodes them.
+_MAX_BYTES = 512 * KIB
 
 
 @blueprint.get("/p/answers/<token>")
 @open_page(bucket="anonymous")
 def show_more_questions(token: str) -> Response:
-    """Show what else is asked of somebody who applied, with what they answered so far."""
+    """Show the additional questions for an applicant, with the answers so far."""
     try:
-        asked = second_steps.open_form(token)
+        application = second_steps.open_form(token)
     except Refused:
-        return _over()
-    return _form(asked, forms.answered(asked.answers))
+        return _render_invalid_link()
+    return _render_form(application, forms.prefill_answers(application.answers))
 
 
 @blueprint.post("/p/answers/<token>")
-@open_page(bucket="anonymous", most_bytes=_MOST_BYTES)
+@open_page(bucket="anonymous", max_bytes=_MAX_BYTES)
 def send_more_answers(token: str) -> Response:
-    """Take the answers and say thank you, or show the form again with what is wrong."""
+    """Store the answers and say thank you, or show the form again with its errors."""
     try:
-        asked = second_steps.open_form(token)
-        second_steps.submit_by_link(token, forms.answers(), form_key=forms.key())
+        application = second_steps.open_form(token)
+        second_steps.submit_by_link(token, forms.read_answers(), form_key=forms.idempotency_key())
     except Refused as refusal:
         if refusal.status != 400:
-            return _over()
-        return _form(asked, forms.form_with_errors(_faults(refusal)), status=400)
-    return _form(asked, forms.EMPTY, is_done=True)
+            return _render_invalid_link()
+        return _render_form(application, forms.form_with_errors(_errors_from_refusal(refusal)), status=400)
+    return _render_form(application, forms.EMPTY, is_done=True)
 
 
-def _faults(refusal: Refused) -> dict[str, str]:
-    faults: Any = refusal.more["errors"]  # of answers that are refused it always says of each why
+def _errors_from_refusal(refusal: Refused) -> dict[str, str]:
+    faults: Any = refusal.more["errors"]  # a refusal of answers has an error for each
     return {name: why for name, (why,) in faults.items()}
 
 
-def _form(asked: SecondStepForm, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
-    return documents.page(
+def _render_form(application: SecondStepForm, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
+    return documents.render_page(
         "hosted/answers.html",
         status=status,
         allows=dict.fromkeys(("style-src", "img-src"), "'self'"),
         style=theme.url(None),
         new_key=forms.new_key,
-        static=statics.url,
-        asked=asked,
+        static=static_files.url,
+        asked=application,
         form=form,
         is_done=is_done,
     )
 
 
-def _over() -> Response:
-    # The same for every link that opens nothing, so that it tells nobody whose it was.
-    return documents.notice(
+def _render_invalid_link() -> Response:
+    # The same for every invalid link, so that it reveals nothing about its owner.
+    return documents.render_notice(
         "Nothing is asked here",
         "The link may have been mistyped, its time may have passed, or the application has been decided.",
         title="Nothing here",

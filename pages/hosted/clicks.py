@@ -1,4 +1,4 @@
-"""Short links: one redirect to the site that the campaign promotes, or a page that says that the link leads nowhere.
+"""Short links: one redirect to the site that the campaign promotes, or a page for an invalid link.
 
 Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDestinationUrl).
 """
@@ -20,7 +20,7 @@ _HEADERS = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
 @operation(_OPEN, documents.HTML, status=302, refuses=("404",), writes=True)
 def follow_link(slug: str) -> Response:
     """Follow a short link to the site that its campaign promotes."""
-    return _sent_on(short_links.follow(slug, None))
+    return _redirect(short_links.follow(slug, None))
 
 
 @blueprint.get("/r/<program>/<slug>", strict_slashes=False)
@@ -28,14 +28,14 @@ def follow_link(slug: str) -> Response:
 def follow_link_of_program(program: str, slug: str) -> Response:
     """Follow a short link whose slug has several campaigns: `program` is one's id, or its slug.
 
-    Slugs of campaigns are not the service's own: two slugs lead to whom they led to first, for ever. An id is safe.
+    Slugs of campaigns are not unique: a pair of slugs always leads to the campaign that had it first. An id is safe.
     """
-    return _sent_on(short_links.follow(slug, program))
+    return _redirect(short_links.follow(slug, program))
 
 
-def _sent_on(site: str | None) -> Response:
-    if site is None:  # the same for every slug that leads nowhere, so that it tells nobody whose it was
-        return documents.notice(
+def _redirect(site: str | None) -> Response:
+    if site is None:  # the same for every invalid slug, so that it reveals nothing about its owner
+        return documents.render_notice(
             "This link leads nowhere",
             "It may have been mistyped, or it has ended. The person who gave it to you can give you a new one.",
             title="Nothing here",

@@ -1,7 +1,7 @@
-"""The page that a brand's own site frames, and the script with which it does that.
+"""The page that a brand's own site embeds in a frame, and the script that creates the frame.
 
-The page itself holds nothing of anybody: its script asks the API, by a token that stands behind the `#` of the address
-and so comes to no server. Who may frame it is said by the id in front of that, which is no secret.
+The page itself has no personal data: its script calls the API with a token from the fragment (`#`) of the address, and
+browsers never send that. The id before it, which is not secret, decides which sites may frame the page.
 """
 
 import secrets
@@ -15,16 +15,16 @@ from domain.conversions.earnings import EarningState
 from domain.money import currencies
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
-from pages import documents, statics
+from pages import documents, static_files
 
 blueprint = Blueprint("embed_page", __name__)
 
 _OPEN = Guard(audience="public", bucket="anonymous")
 _SCRIPT = Guard(audience="public", bucket=None)
-_FRESH_S = 3600
-_USUAL_EXPONENT = 2
-# What the page's own script says; `{}` is filled in.
-_WORDS = {
+_MAX_AGE_S = 3600
+_DEFAULT_EXPONENT = 2
+# Texts of the page's own script; `{}` is filled in.
+_SCRIPT_TEXTS = {
     "expired": "Your session here is over. Load the page again.",
     "failed": "This cannot be shown at the moment. Load the page again in a while.",
     "plan": "This is not available at the moment.",
@@ -61,16 +61,16 @@ _WORDS = {
 @operation(_OPEN, documents.HTML, refuses=("400", "404"))
 def show_embedded_page(embed_id: str) -> Response:
     """Show the page to the sites that its token names, and to no other. Budget: 1 statement."""
-    if "token" in request.args:  # whoever reads logs would have it by now
-        said = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
-        return documents.notice("The token is in the wrong place", said, status=400)
+    if "token" in request.args:  # the token is in logs by now
+        text = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
+        return documents.render_notice("The token is in the wrong place", text, status=400)
     origins = tokens.find_frame_origins(embed_id)
     if not origins:
-        return documents.notice(
+        return documents.render_notice(
             "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404
         )
     nonce = secrets.token_urlsafe(18)
-    return documents.page(
+    return documents.render_page(
         "hosted/embed.html",
         allows={
             "script-src": f"'nonce-{nonce}'",
@@ -81,10 +81,10 @@ def show_embedded_page(embed_id: str) -> Response:
             "frame-ancestors": " ".join(origins),
         },
         nonce=nonce,
-        static=statics.url,
+        static=static_files.url,
         origins=origins,
-        exponents={code: number for code, number in currencies.EXPONENTS.items() if number != _USUAL_EXPONENT},
-        words={str(name): said for name, said in _WORDS.items()},
+        exponents={code: number for code, number in currencies.EXPONENTS.items() if number != _DEFAULT_EXPONENT},
+        words={str(name): text for name, text in _SCRIPT_TEXTS.items()},
     )
 
 
@@ -92,11 +92,11 @@ def show_embedded_page(embed_id: str) -> Response:
 @operation(_SCRIPT, text("text/javascript"))
 def get_embed_script() -> Response:
     """Give the script that makes the frame in a brand's page, lets it grow and shrink, and renews its token."""
-    answer = Response(statics.content("embed.js"), content_type="text/javascript; charset=utf-8")
+    answer = Response(static_files.read_file("embed.js"), content_type="text/javascript; charset=utf-8")
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True
-    answer.cache_control.max_age = _FRESH_S
+    answer.cache_control.max_age = _MAX_AGE_S
     answer.add_etag()
     answer.make_conditional(request)
     return answer

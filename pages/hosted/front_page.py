@@ -1,7 +1,7 @@
-"""What the bare address says: that the service runs, and where to go from there. It asks nothing of the database.
+"""The page at /: the service runs, with links from there. It needs no database.
 
-On a brand's own host it is the page of the brand's campaign. Elsewhere a person gets a page, a program that asks for
-JSON the same addresses as an object; nobody gets a 404 for looking.
+On a brand's own host it is the page of the brand's campaign. Elsewhere a browser gets a page, and a client that accepts
+JSON the same addresses as an object.
 """
 
 import orjson
@@ -16,7 +16,7 @@ from pages.hosted.landing import campaign
 blueprint = Blueprint("front_page", __name__)
 
 _OPEN = Guard(audience="public", bucket=None)
-_PLACES = {
+_LINKS = {
     "docs": ("/docs", "every route with its fields, roles and refusals"),
     "openapi": ("/api/openapi.json", "the same for machines"),
     "health": ("/healthz", "whether this process is up"),
@@ -37,14 +37,14 @@ def show_front_page() -> Response:
 
     Budget: no statement at the service's own host, 2 at a brand's.
     """
-    found = campaign.page_of_host()
-    if found is not None:
-        return found
+    landing_page = campaign.render_host_page()
+    if landing_page is not None:
+        return landing_page
     base_url = settings.current().web.url
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
-        shown = {"service": "finderfee", **{name: f"{base_url}{path}" for name, (path, _) in _PLACES.items()}}
-        answer = Response(orjson.dumps(shown), content_type="application/json", headers=documents.headers())
+        links = {"service": "finderfee", **{name: f"{base_url}{path}" for name, (path, _) in _LINKS.items()}}
+        answer = Response(orjson.dumps(links), content_type="application/json", headers=documents.page_headers())
     else:
-        answer = documents.page("hosted/front_page.html", base_url=base_url, places=_PLACES.values())
+        answer = documents.render_page("hosted/front_page.html", base_url=base_url, places=_LINKS.values())
     answer.vary.add("Accept")
     return answer

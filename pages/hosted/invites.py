@@ -1,7 +1,7 @@
-"""The page that an invited person sees: brand, program, note, and one button. Works without scripts.
+"""The page of an invite: brand, program, note, and one button. Works without scripts.
 
-Looking at it changes nothing, so that what opens links in mail to check them accepts nothing. The link is a secret:
-the page is not stored, not indexed and not named to the pages that it leads to.
+Viewing changes nothing, so that mail scanners that open links accept nothing. The link is a secret: the page is not
+stored and not indexed, and sends no referrer.
 Source: core spec, "Affiliate invites".
 """
 
@@ -26,12 +26,12 @@ _PUBLIC = Guard(audience="public", bucket="anonymous")
 def show_invite(token: str) -> Response:
     """Show an invite with a button to accept it, or that it was accepted."""
     try:
-        found = tokens.preview(token)
+        invite = tokens.preview(token)
     except Refused as refusal:
-        return _refused(refusal)
-    if found.standing:
-        return _accepted(found.standing)
-    return documents.page("hosted/invitation.html", occasion=found.occasion)
+        return _render_refusal(refusal)
+    if invite.standing:
+        return _render_accepted(invite.standing)
+    return documents.render_page("hosted/invitation.html", occasion=invite.occasion)
 
 
 @blueprint.post("/invites/<token>")
@@ -39,19 +39,19 @@ def show_invite(token: str) -> Response:
 def accept_invite_on_page(token: str) -> Response:
     """Accept an invite as its page does, and say what came of it."""
     try:
-        return _accepted(tokens.accept(token))
+        return _render_accepted(tokens.accept(token))
     except Refused as refusal:
-        return _refused(refusal)
+        return _render_refusal(refusal)
 
 
-def _accepted(standing: Acceptance) -> Response:
-    """Show the whole link, which one click selects, so that it can be copied without scripts."""
+def _render_accepted(acceptance: Acceptance) -> Response:
+    """Show the new affiliate's whole link, which one click selects, so that it can be copied without scripts."""
     base_url = settings.current().web.url
-    url = link_records([standing.link], base_url=base_url)[0]["url"] if standing.link else None
-    return documents.page("hosted/accepted.html", standing=standing, url=url)
+    url = link_records([acceptance.link], base_url=base_url)[0]["url"] if acceptance.link else None
+    return documents.render_page("hosted/accepted.html", standing=acceptance, url=url)
 
 
-def _refused(refusal: Refused) -> Response:
-    return documents.notice(
+def _render_refusal(refusal: Refused) -> Response:
+    return documents.render_notice(
         "This invitation cannot be opened", refusal.message, title="Invitation", status=refusal.status
     )

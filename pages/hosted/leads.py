@@ -1,7 +1,7 @@
-"""The hosted form of a campaign that pays for leads: who asks, two fields, one button. Works without scripts.
+"""The hosted form of a campaign that pays for leads: the brand, two fields, one button. Works without scripts.
 
-Nothing is kept in the browser, so there is no session that another site could ride on; what proves that a person
-filled in the form is in it. What comes of a lead is not told, as at POST /api/v1/lead.
+Nothing is stored in the browser, so there is no session for cross-site requests; the form contains the human
+verification. The result of a lead is not revealed, as at POST /api/v1/lead.
 Source: core spec, "Program" (leadBountyCents) and "Click and lead fraud review" (paid lead).
 """
 
@@ -23,12 +23,12 @@ blueprint = Blueprint("lead_form", __name__)
 
 _PUBLIC = Guard(audience="public", bucket="anonymous_tracking")
 _BODY = PaidLeadBody()
-# Where the widgets of verification services put their token, and where ours is.
+# The fields in which verification services and the service itself put their token.
 _TOKEN_FIELDS = ("token", "cf-turnstile-response", "h-captcha-response", "g-recaptcha-response")
-# A field that people do not see: only a program fills it in.
+# A hidden field that only bots fill in.
 _TRAP = "website"
 _EMPTY = {"email": "", "name": ""}
-_WRONG = {
+_ERRORS = {
     "email": "Enter an email address, such as name@example.com.",
     "name": "Enter a name of at most 200 characters, or none.",
     "token": "It is not sure that you are a person. Take a moment and send the form again.",
@@ -39,14 +39,14 @@ _WRONG = {
 @operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
 def show_lead_form(slug: str) -> Response:
     """Show the form of a referral."""
-    return _show(slug, None)
+    return _render_open_form(slug, None)
 
 
 @blueprint.get("/lead/<program>/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
 def show_lead_form_of_program(program: str, slug: str) -> Response:
     """Show the form of a referral to one campaign, by its id or slug."""
-    return _show(slug, program)
+    return _render_open_form(slug, program)
 
 
 @blueprint.post("/lead/<slug>", strict_slashes=False)
@@ -63,59 +63,59 @@ def send_lead_form_of_program(program: str, slug: str) -> Response:
     return _send(slug, program)
 
 
-def _show(slug: str, program: str | None) -> Response:
+def _render_open_form(slug: str, program: str | None) -> Response:
     try:
-        return _form(lead_form.open_form(slug, program))
+        return _render_form(lead_form.open_form(slug, program))
     except Refused as refusal:
-        return _closed(refusal)
+        return _render_closed(refusal)
 
 
 def _send(slug: str, program: str | None) -> Response:
     try:
         form = lead_form.open_form(slug, program)
     except Refused as refusal:
-        return _closed(refusal)
-    sent = {name: request.form.get(name, "") for name in _EMPTY}
+        return _render_closed(refusal)
+    values = {name: request.form.get(name, "") for name in _EMPTY}
     if request.form.get(_TRAP):
-        return _thanks(form)
+        return _render_thanks(form)
     token = next((request.form[name] for name in _TOKEN_FIELDS if request.form.get(name)), "")
     try:
-        lead: Mapping[str, Any] = _BODY.load({**sent, "token": token, "slug": form.link.slug})
+        lead: Mapping[str, Any] = _BODY.load({**values, "token": token, "slug": form.link.slug})
         paid_lead.take(form.link, lead)
     except ValidationError as error:
-        return _form(form, sent, [name for name in _WRONG if name in error.normalized_messages()], status=400)
+        return _render_form(form, values, [name for name in _ERRORS if name in error.normalized_messages()], status=400)
     except Refused as refusal:
         if refusal.field == "token":
-            return _form(form, sent, ["token"], status=refusal.status)
-        return documents.notice("Not sent", refusal.message, status=refusal.status)
-    return _thanks(form)
+            return _render_form(form, values, ["token"], status=refusal.status)
+        return documents.render_notice("Not sent", refusal.message, status=refusal.status)
+    return _render_thanks(form)
 
 
-def _form(
-    form: LeadForm, sent: Mapping[str, str] = _EMPTY, faults: Sequence[str] = (), *, status: int = 200
+def _render_form(
+    form: LeadForm, values: Mapping[str, str] = _EMPTY, wrong_fields: Sequence[str] = (), *, status: int = 200
 ) -> Response:
-    return documents.page(
+    return documents.render_page(
         "hosted/lead_form.html",
         status=status,
-        allows=_widgets(form),
+        allows=_content_policy(form),
         form=form,
-        sent=sent,
-        wrong={name: _WRONG[name] for name in faults},
+        sent=values,
+        wrong={name: _ERRORS[name] for name in wrong_fields},
         trap=_TRAP,
     )
 
 
-def _widgets(form: LeadForm) -> Mapping[str, str]:
+def _content_policy(form: LeadForm) -> Mapping[str, str]:
     if form.widget is None:
         return {}
     return dict.fromkeys(("script-src", "frame-src", "connect-src"), " ".join(form.widget.origins))
 
 
-def _thanks(form: LeadForm) -> Response:
-    return documents.notice("Thank you", f"{form.brand} will be in touch with you.")
+def _render_thanks(form: LeadForm) -> Response:
+    return documents.render_notice("Thank you", f"{form.brand} will be in touch with you.")
 
 
-def _closed(refusal: Refused) -> Response:
+def _render_closed(refusal: Refused) -> Response:
     is_mistyped = refusal.status == 404
     why = "The address may be mistyped, or the form is closed." if is_mistyped else "It is not set up yet."
-    return documents.notice("There is no form here", why, title="No form", status=refusal.status)
+    return documents.render_notice("There is no form here", why, title="No form", status=refusal.status)

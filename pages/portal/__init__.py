@@ -1,18 +1,18 @@
-"""The portal: what affiliates see, with every brand that they work for. One module per screen, or list and detail.
+"""The portal: the screens of affiliates, for all brands that they work for. One module per screen, or list and detail.
 
-frame      what every screen of the portal has: the brand's logo and colour, for who works for one brand alone
+frame      the frame of all screens: the brand's logo and colour for affiliates of one brand only
 theme      the style sheet of a brand's colour
 home       balances, the next days, links, the last 30 days
-links      links with their numbers, made and ended, as QR codes
-earnings   what was earned, its state, day and why; as a file
-payouts    what was paid, for what, at which rates
-account    where one is paid
-recruits   whom one brought, and the links that bring them
+links      links with their numbers, created and deleted, as QR codes
+earnings   commissions with their state, day and reason; as a file
+payouts    payouts with their lines and rates
+account    the payout account
+recruits   recruited affiliates, and recruiting links
 coupons    codes, and minting them
-programs   where one stands, and what else there is
-applications  what brands ask of who applies, and afterwards
-discover   programs of every brand in the network
-deals      fees for pieces of work
+programs   the affiliate's programs and offers
+applications  the questions of applications, and of their second step
+discover   programs of all brands in the network
+deals      fees for milestones of work
 assets     texts and images of the brands
 """
 

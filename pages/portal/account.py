@@ -1,9 +1,9 @@
-"""Where an affiliate is paid: said, changed, taken back."""
+"""The payout account of an affiliate: set, changed, removed."""
 
 from flask import Blueprint, Response, request
 
 from api.payouts.account import get_payout_account, put_payout_account
-from pages import calls, forms
+from pages import api_client, forms
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.portal import frame
@@ -19,7 +19,7 @@ _FIELDS = {
 
 
 def _read_account() -> Body:
-    """Return where one is paid; without a method it is taken back."""
+    """Return the payout account; without a method it is removed."""
     method = request.form.get("method") or None
     field = _FIELDS.get(method or "")
     return {"method": method} | ({field: request.form.get(field, "").strip() or None} if field else {})
@@ -30,11 +30,11 @@ _SAVE = Form("", put_payout_account, _read_account, to="/portal/payout-account?s
 
 @form_page(blueprint, "account", "/portal/payout-account", _SAVE, uses=(*frame.USES, get_payout_account), restores=True)
 def show_payout_account(form: FormState | None) -> Response:
-    """Show where one is paid, and the form that says it. Budget: 5 round trips."""
-    account = calls.needed(get_payout_account)
-    return frame.show(
+    """Show the payout account and its form. Budget: 5 round trips."""
+    account = api_client.require(get_payout_account)
+    return frame.render(
         "account.html",
-        form or forms.blank(method=account["method"], **{name: account[name] for name in _FIELDS.values()}),
+        form or forms.prefill(method=account["method"], **{name: account[name] for name in _FIELDS.values()}),
         found=account,
         was_saved=request.method == "GET" and request.args.get("saved") == "1",
     )

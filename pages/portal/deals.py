@@ -1,4 +1,4 @@
-"""Deals that brands offered an affiliate: accepted, declined, their milestones handed in or disputed."""
+"""Deals that brands offered an affiliate: accepted, declined, their milestones submitted or disputed."""
 
 from flask import Blueprint, Response, request
 
@@ -10,7 +10,7 @@ from api.deals.creator import (
     list_own_deals,
     submit_milestone,
 )
-from pages import calls, forms
+from pages import api_client, forms
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -22,7 +22,7 @@ _DEALS = RowList(list_own_deals)
 
 
 def _read_urls() -> Body:
-    """Return what is handed in: an address on each line."""
+    """Return the submitted addresses, one on each line."""
     _check_deal()
     return {"urls": [line.strip() for line in request.form.get("urls", "").splitlines() if line.strip()]}
 
@@ -33,8 +33,8 @@ def _read_dispute() -> Body:
 
 
 def _check_deal() -> None:
-    """Raise Refused where the deal of this request's address is not the person's own."""
-    calls.needed(get_own_deal, path={"deal_id": (request.view_args or {})["deal_id"]})
+    """Raise Refused if the deal of this request's address is not the person's own."""
+    api_client.require(get_own_deal, path={"deal_id": (request.view_args or {})["deal_id"]})
 
 
 _PART = "/<deal_id>/milestones/<seq>"
@@ -49,4 +49,4 @@ _FORMS = (
 @form_page(blueprint, "account", "/portal/deals", *_FORMS, uses=(*frame.USES, list_own_deals, get_own_deal))
 def show_own_deals(form: FormState | None) -> Response:
     """Show deals, newest first, with their milestones. Budget: 2 round trips, however many there are."""
-    return frame.show("deals.html", **_DEALS.require().values(form), blank=forms.blank)
+    return frame.render("deals.html", **_DEALS.require().values(form), blank=forms.prefill)

@@ -1,4 +1,4 @@
-"""What an affiliate earned: each conversion with its share, the state of its money, its day and why. Also as a file."""
+"""The earnings of an affiliate: each conversion with its commission, state, day and reason. Also as a file."""
 
 from urllib.parse import urlencode
 
@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from api.me.earnings import export_own_conversions, list_own_conversions
 from api.me.person import list_own_programs
-from pages import calls
+from pages import api_client
 from pages.list_pages import RowList, read_filter
 from pages.portal import frame
 from pages.screens import screen
@@ -26,17 +26,17 @@ def show_earnings() -> Response:
     """
     filters = {name: read_filter(name) for name in _EARNINGS.filters}
     if request.args.get("as") == "csv":
-        return _file(filters)
-    return frame.show(
+        return _render_file(filters)
+    return frame.render(
         "earnings.html",
         **_EARNINGS.read().values(),
-        programs=frame.name_programs(calls.needed(list_own_programs)),
+        programs=frame.name_programs(api_client.require(list_own_programs)),
         csv=urlencode({name: value for name, value in (filters | {"as": "csv"}).items() if value}),
     )
 
 
-def _file(filters: dict[str, str | None]) -> Response:
-    rows = calls.needed(export_own_conversions, query=filters)
+def _render_file(filters: dict[str, str | None]) -> Response:
+    rows = api_client.require(export_own_conversions, query=filters)
     headers = {
         "Content-Disposition": 'attachment; filename="earnings.csv"',
         "Cache-Control": "no-store",

@@ -1,4 +1,4 @@
-"""The frame of every screen of the portal: the logo and the colour of the brand, for who works for one brand alone."""
+"""The frame of every screen of the portal, with the brand's logo and colour for affiliates of one brand only."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,23 +7,23 @@ from urllib.parse import urlsplit
 from flask import Response
 
 from api.me.person import get_own_account
-from pages import calls, screens, statics
+from pages import api_client, screens, static_files
 from pages.forms import FormState
 from pages.times import zone
 
-#: What each screen of the portal uses for its frame.
+#: Operations that every screen of the portal uses for its frame.
 USES = (get_own_account,)
 
 
-def show(template: str, form: FormState | None = None, **values: Any) -> Response:
-    """Return a template of the portal in its frame, like `screens.show`. Costs 2 round trips."""
-    brands = calls.needed(get_own_account)["brands"]
-    zone.use_brands([brand["timezone"] for brand in brands])
-    return screens.show(f"portal/{template}", form, brand=_only(brands), **values)
+def render(template: str, form: FormState | None = None, **values: Any) -> Response:
+    """Return a template of the portal in its frame, like `screens.render`. Costs 2 round trips."""
+    brands = api_client.require(get_own_account)["brands"]
+    zone.use_zone_of_brands([brand["timezone"] for brand in brands])
+    return screens.render(f"portal/{template}", form, brand=_only_brand(brands), **values)
 
 
 def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = None) -> list[tuple[str, str]]:
-    """Return the id of each program in which the affiliate has this status, and its name with its brand's."""
+    """Return the id of each program in which the affiliate has this status, and its name with its brand's name."""
     return [
         (brand["programId"], f"{brand['name']}, {brand['organizationName']}")
         for brand in programs
@@ -31,7 +31,7 @@ def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = No
     ]
 
 
-def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
+def _only_brand(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
     """Return the name, logo and style sheet of the one brand that the affiliate works for; None with several."""
     if len(brands) != 1:
         return None
@@ -39,11 +39,11 @@ def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
     color = brand["primaryBrandColor"]
     return {
         "name": brand["name"],
-        # The path alone: what a page loads is of its own origin.
+        # The path alone: a page loads files of its own origin only.
         "logo": urlsplit(brand["logoUrl"]).path if brand["logoUrl"] else None,
-        "theme": f"/portal/theme/{brand['organizationId']}.css?{_version(color)}" if color else None,
+        "theme": f"/portal/theme/{brand['organizationId']}.css?{_theme_version(color)}" if color else None,
     }
 
 
-def _version(color: str) -> str:
-    return f"{statics.version('app.css')}-{color.removeprefix('#')}"
+def _theme_version(color: str) -> str:
+    return f"{static_files.version_of('app.css')}-{color.removeprefix('#')}"

@@ -1,4 +1,4 @@
-"""The portal's first screen: what one has, when more becomes payable, one's links, and the last 30 days."""
+"""The portal's first screen: balances, the next payable days, links, and the last 30 days."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,42 +11,42 @@ from api.me.links import list_own_links
 from api.me.numbers import list_own_days
 from api.payouts.account import get_payout_account
 from domain.money import wording
-from pages import calls, charts, screens, show
-from pages.charts import ChartPoint, ShownChart
+from pages import api_client, charts, screens, template_filters
+from pages.charts import Chart, ChartPoint
 from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_home_page", __name__)
 
 _USES = (*frame.USES, get_own_balance, list_own_links, list_own_days, get_payout_account)
-_MOST_DAYS = 5
-_MOST_LINKS = 10
+_MAX_DAYS = 5
+_MAX_LINKS = 10
 
 
 @blueprint.get("/portal")
 @screen("account", uses=_USES)
 def show_portal_home() -> Response:
     """Show the portal's home. Budget: 5 round trips, however much there is."""
-    balance = calls.needed(get_own_balance)
-    days = calls.needed(list_own_days)
-    links = [link for link in calls.needed(list_own_links) if link["isDefault"]]
-    clicks = [ChartPoint(day["day"], day["clicks"], show.number(day["clicks"])) for day in days]
-    numbers = _total(days)
-    return frame.show(
+    balance = api_client.require(get_own_balance)
+    days = api_client.require(list_own_days)
+    links = [link for link in api_client.require(list_own_links) if link["isDefault"]]
+    clicks = [ChartPoint(day["day"], day["clicks"], template_filters.format_number(day["clicks"])) for day in days]
+    numbers = _sum_days(days)
+    return frame.render(
         "home.html",
         balances=balance["balances"],
-        coming=balance["coming"][:_MOST_DAYS],
-        more_days=max(0, len(balance["coming"]) - _MOST_DAYS),
-        links=links[:_MOST_LINKS],
+        coming=balance["coming"][:_MAX_DAYS],
+        more_days=max(0, len(balance["coming"]) - _MAX_DAYS),
+        links=links[:_MAX_LINKS],
         is_somewhere=bool(links),
-        account=calls.needed(get_payout_account),
+        account=api_client.require(get_payout_account),
         numbers=numbers,
-        clicks=charts.shown("Clicks", clicks),
-        earned=[_earned(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
+        clicks=charts.create_chart("Clicks", clicks),
+        earned=[_earnings_chart(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
     )
 
 
-def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _sum_days(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     earned: defaultdict[str, int] = defaultdict(int)
     for day in days:
         for currency, cents in day["commissionCentsByCurrency"].items():
@@ -54,14 +54,14 @@ def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": dict(earned)}
 
 
-def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> ShownChart:
+def _earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
     points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
-    return charts.shown(f"Earned in {currency}", points)
+    return charts.create_chart(f"Earned in {currency}", points)
 
 
 @blueprint.get("/portal/<path:rest>")
 @screen("account")
 def show_no_portal_page(rest: str) -> Response:
-    """Say that there is no such page."""
-    return screens.absent(rest)
+    """Show that there is no such page."""
+    return screens.refuse_address(rest)

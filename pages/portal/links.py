@@ -1,4 +1,4 @@
-"""An affiliate's links with their numbers: made, ended, and as QR codes."""
+"""An affiliate's links with their numbers: created, deleted, and as QR codes."""
 
 import io
 
@@ -9,7 +9,7 @@ from api.me.links import create_own_link, delete_own_link, list_own_links
 from api.me.numbers import list_own_channels
 from api.me.person import list_own_programs
 from domain.refusals import not_found
-from pages import calls, documents
+from pages import api_client, documents
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.portal import frame
@@ -18,7 +18,7 @@ from pages.screens import screen
 blueprint = Blueprint("portal_links_page", __name__)
 
 _HERE = "/portal/links"
-_MOST_CHANNELS = 50
+_MAX_CHANNELS = 50
 _QR_SCALE = 8
 
 
@@ -38,13 +38,13 @@ _FORMS = (
     blueprint, "account", _HERE, *_FORMS, uses=(*frame.USES, list_own_links, list_own_channels, list_own_programs)
 )
 def show_links(form: FormState | None) -> Response:
-    """Show links, and what each channel tag brought in 30 days. Budget: 4 round trips, however many there are."""
-    return frame.show(
+    """Show links, and the results of each channel tag in 30 days. Budget: 4 round trips, however many there are."""
+    return frame.render(
         "links.html",
         form,
-        links=calls.needed(list_own_links),
-        channels=calls.needed(list_own_channels)[:_MOST_CHANNELS],
-        programs=frame.name_programs(calls.needed(list_own_programs), status="Approved"),
+        links=api_client.require(list_own_links),
+        channels=api_client.require(list_own_channels)[:_MAX_CHANNELS],
+        programs=frame.name_programs(api_client.require(list_own_programs), status="Approved"),
     )
 
 
@@ -52,13 +52,13 @@ def show_links(form: FormState | None) -> Response:
 @screen("account", uses=(list_own_links,))
 def show_qr_code(link_id: str) -> Response:
     """Show a link as a QR code that a camera reads, black on white. Budget: 3 round trips."""
-    address = next((link["url"] for link in calls.needed(list_own_links) if link["id"] == link_id), None)
+    address = next((link["url"] for link in api_client.require(list_own_links) if link["id"] == link_id), None)
     if address is None:
         raise not_found("link", link_id)
-    drawn = io.BytesIO()
+    image = io.BytesIO()
     segno.make(address, error="m", micro=False).save(
-        drawn, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
+        image, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
     )
-    answer = Response(drawn.getvalue(), content_type="image/svg+xml", headers=documents.headers())
+    answer = Response(image.getvalue(), content_type="image/svg+xml", headers=documents.page_headers())
     answer.vary.add("Cookie")
     return answer

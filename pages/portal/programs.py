@@ -1,10 +1,10 @@
-"""Where an affiliate stands in each program, what it pays, and what else their brands offer."""
+"""The programs of an affiliate with status and terms, and other offers of their brands."""
 
 from flask import Blueprint, Response
 
 from api.me.applications import list_own_applications
 from api.me.person import list_own_programs, list_program_offers
-from pages import calls
+from pages import api_client
 from pages.portal import frame
 from pages.screens import screen
 
@@ -17,10 +17,12 @@ _USES = (*frame.USES, list_own_programs, list_program_offers, list_own_applicati
 @blueprint.get(_HERE)
 @screen("account", uses=_USES)
 def show_own_programs() -> Response:
-    """Show programs, offers, and what else is asked. Budget: 4 round trips, however many there are."""
-    return frame.show(
+    """Show programs, offers, and unfinished applications. Budget: 4 round trips, however many there are."""
+    return frame.render(
         "programs.html",
-        programs=calls.needed(list_own_programs),
-        offers=calls.needed(list_program_offers),
-        applications={one["affiliateId"]: one for one in calls.needed(list_own_applications)},
+        programs=api_client.require(list_own_programs),
+        offers=api_client.require(list_program_offers),
+        applications={
+            application["affiliateId"]: application for application in api_client.require(list_own_applications)
+        },
     )

@@ -1,11 +1,11 @@
-"""The style of the portal in a brand's colour: buttons and marks in it, as far as it can be read on what it stands on.
+"""The style of the portal in a brand's colour, adjusted until it is readable on its background.
 
-It is the whole style, so that a page asks for one sheet.
+It is the whole style, so that a page loads one sheet.
 """
 
 from flask import Blueprint, Response
 
-from pages import calls, statics
+from pages import api_client, static_files
 from pages.portal import frame
 from pages.screens import screen
 
@@ -20,9 +20,9 @@ _HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options":
 @screen("account", uses=frame.USES)
 def show_theme(organization_id: str) -> Response:
     """Show the colour of a brand that the affiliate works for. Budget: 2 round trips."""
-    brands = calls.needed(*frame.USES)["brands"]
+    brands = api_client.require(*frame.USES)["brands"]
     chosen = {brand["organizationId"]: brand["primaryBrandColor"] for brand in brands}
     if organization_id not in chosen:
         return Response(status=404, content_type=_CSS, headers=_HEADERS)
-    sheet = statics.colored(chosen[organization_id], "app.css")
+    sheet = static_files.themed_stylesheet(chosen[organization_id], "app.css")
     return Response(sheet, content_type=_CSS, headers=_HEADERS)

@@ -1,6 +1,6 @@
-"""Signing in at an identity provider: the way there, and back.
+"""Signing in at an identity provider: the redirect there, and the callback.
 
-It begins with a link, because a form that led to another origin is stopped by the policy of our pages.
+It starts with a link, because the content policy of the pages stops a form that leads to another origin.
 """
 
 import hashlib
@@ -15,38 +15,38 @@ from api.provider_sign_in import SignInFailed
 from domain.refusals import Refused
 from pages import screens, session
 from pages.screens import open_page
-from pages.sign_in import leading
+from pages.sign_in import redirects
 
 blueprint = Blueprint("provider_sign_in", __name__)
 
 _PATH: Final = "/"
-# Sign-ins that one browser may be in the middle of; with more all but the last begin anew.
-_MOST_AT_ONCE = 4
-_BEGINS = "finderfee-leaving-"
-_IS_NAME = re.compile(f"{_BEGINS}[0-9a-f]{{16}}")
+# Unfinished sign-ins of one browser; a further one deletes all others.
+_MAX_PENDING = 4
+_COOKIE_PREFIX = "finderfee-leaving-"
+_COOKIE_NAME = re.compile(f"{_COOKIE_PREFIX}[0-9a-f]{{16}}")
 
 
 @blueprint.get("/sign-in/with/<by>")
 @open_page(bucket="anonymous")
 def sign_in_with(by: str) -> Response:
-    """Lead to the provider of the dashboard's people, of affiliates or of operators; `again`: to log in anew."""
-    if leading.is_looked_at_ahead():
-        return leading.ahead()
+    """Redirect to the provider of the dashboard's people, of affiliates or of operators; `again`: for a fresh login."""
+    if redirects.is_prefetch():
+        return redirects.render_prefetch()
     is_again = request.args.get("again") == "1"
     try:
-        trip = provider_sign_in.start(by, back=leading.wanted(request.args), is_again=is_again)
+        trip = provider_sign_in.start(by, back=redirects.read_next_page(request.args), is_again=is_again)
     except SignInFailed as error:
-        return _not_signed_in(error)
+        return _render_refusal(error)
     if trip is None:
         raise Refused(404, "not_found", "Nobody signs in there.")
-    answer = screens.sent_on(trip.address)
-    others = [name for name in request.cookies if _IS_NAME.fullmatch(name.removeprefix(session.prefix()))]
-    for name in others if len(others) >= _MOST_AT_ONCE else ():
-        _drop(answer, name)
+    answer = screens.redirect(trip.address)
+    others = [name for name in request.cookies if _COOKIE_NAME.fullmatch(name.removeprefix(session.cookie_prefix()))]
+    for name in others if len(others) >= _MAX_PENDING else ():
+        _delete_cookie(answer, name)
     lasts_s = int(provider_sign_in.LIFETIME.total_seconds())
     is_secure = session.is_secure()
     answer.set_cookie(
-        _name(trip.state), trip.sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
+        _cookie_name(trip.state), trip.sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
     )
     return answer
 
@@ -54,36 +54,36 @@ def sign_in_with(by: str) -> Response:
 @blueprint.get("/sign-in/callback")
 @open_page(bucket="anonymous")
 def come_back() -> Response:
-    """Sign in who comes back from a provider, in the browser that left for it.
+    """Sign in a person who returns from a provider, in the browser that started the sign-in.
 
-    Budget: 3 round trips and the call to the provider, one more where this browser had a session; a first sign-in makes
-    the member as well.
+    Budget: 3 round trips and the call to the provider, one more if this browser had a session; a first sign-in also
+    creates the member.
     """
-    if leading.is_looked_at_ahead():
-        return leading.ahead()
-    name = _name(request.args.get("state", ""))
-    kept = request.cookies.get(name)
+    if redirects.is_prefetch():
+        return redirects.render_prefetch()
+    name = _cookie_name(request.args.get("state", ""))
+    pending = request.cookies.get(name)
     try:
-        begun, wanted = provider_sign_in.finish(kept, request.args, cookie=session.cookie())
+        new_session, requested = provider_sign_in.finish(pending, request.args, cookie=session.read_cookie())
     except SignInFailed as error:
-        answer = _not_signed_in(error)
+        answer = _render_refusal(error)
     else:
-        answer = leading.on(begun, wanted=wanted)
-    if kept is not None:  # what a sign-in is held against is good for one answer, whichever it was
-        _drop(answer, name)
+        answer = redirects.start_session(new_session, requested=requested)
+    if pending is not None:  # the secrets of a sign-in are valid for one response, accepted or not
+        _delete_cookie(answer, name)
     return answer
 
 
-def _not_signed_in(error: SignInFailed) -> Response:
+def _render_refusal(error: SignInFailed) -> Response:
     query = f"?{urlencode({'next': error.back})}" if error.back else ""
     status = 503 if error.why == "away" else 403
-    return screens.show("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")
+    return screens.render("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")
 
 
-def _drop(answer: Response, name: str) -> None:
+def _delete_cookie(answer: Response, name: str) -> None:
     answer.delete_cookie(name, path=_PATH, secure=session.is_secure(), httponly=True, samesite="Lax")
 
 
-def _name(state: str) -> str:
-    """Return the cookie of one sign-in, so that two in two tabs do not disturb each other."""
-    return f"{session.prefix()}{_BEGINS}{hashlib.sha256(state.encode()).hexdigest()[:16]}"
+def _cookie_name(state: str) -> str:
+    """Return the cookie name of one sign-in, so that sign-ins in two tabs do not affect each other."""
+    return f"{session.cookie_prefix()}{_COOKIE_PREFIX}{hashlib.sha256(state.encode()).hexdigest()[:16]}"

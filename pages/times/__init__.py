@@ -1,7 +1,7 @@
-"""Times on pages: in whose zone they are shown, and which instants people mean by the days and times that they type.
+"""Times on pages: the zone in which they are shown, and the instants of typed days and times.
 
-zone        the time zone of the page that is being made
-entered     days and times of forms and filters, as instants for the API
+zone          the time zone of the current page
+time_fields   days and times of forms and filters, as instants for the API
 
-How an instant looks is in `pages.show`.
+`pages.template_filters` formats instants.
 """

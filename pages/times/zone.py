@@ -1,7 +1,7 @@
-"""The time zone of a page: an organization's for its people, the browser's for affiliates, UTC for everybody else.
+"""The time zone of a page: an organization's for its people, the browser's for affiliates, UTC for all others.
 
-A script tells the browser's zone in a cookie. Without it affiliates see the zone of the brands that they work for,
-where these agree.
+A script writes the browser's zone into a cookie. Without it affiliates see the zone of the brands that they work for,
+if all of these have the same.
 """
 
 from collections.abc import Collection
@@ -17,29 +17,29 @@ from pages import session
 COOKIE = "finderfee-zone"
 
 
-def current() -> ZoneInfo:
-    """Return the zone of the page that is being made. Looked up once a request."""
+def current_zone() -> ZoneInfo:
+    """Return the zone of the current page. Determined once a request."""
     if not has_request_context():
         return time_zones.find_zone(None)
-    found: ZoneInfo | None = g.get("page_zone")
-    if found is None:
-        found = g.page_zone = _of_person()
-    return found
+    page_zone: ZoneInfo | None = g.get("page_zone")
+    if page_zone is None:
+        page_zone = g.page_zone = _zone_of_person()
+    return page_zone
 
 
-def use_brands(names: Collection[str]) -> None:
-    """Show an affiliate's page in the zone of their brands, unless their browser names one."""
+def use_zone_of_brands(names: Collection[str]) -> None:
+    """Use the zone of an affiliate's brands for the page, unless their browser has sent one."""
     agreed = next(iter(names)) if len(set(names)) == 1 else None
-    g.page_zone = time_zones.find_zone(_of_browser() or agreed)
+    g.page_zone = time_zones.find_zone(_zone_of_browser() or agreed)
 
 
-def _of_person() -> ZoneInfo:
-    person = session.present()
+def _zone_of_person() -> ZoneInfo:
+    person = session.find_person()
     if person is None or person.kind == "operator":
         return time_zones.find_zone(None)
-    return time_zones.find_zone(person.member.timezone if person.member else _of_browser())
+    return time_zones.find_zone(person.member.timezone if person.member else _zone_of_browser())
 
 
-def _of_browser() -> str | None:
+def _zone_of_browser() -> str | None:
     name = unquote(request.cookies.get(COOKIE, ""))
     return name if time_zones.is_known(name) else None

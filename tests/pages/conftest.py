@@ -7,7 +7,7 @@ from tests.support.outside.visitor import Visitor
 
 @pytest.fixture
 def visitor(app):
-    """A browser in which nobody is signed in."""
+    """A browser without a session."""
     return Visitor(app)
 
 

@@ -88,7 +88,7 @@ def filled(app):
 
 @pytest.fixture
 def enter(app):
-    """What returns a browser in which a person of a kind of a brand is signed in."""
+    """A factory of browsers in which a person of some kind of a brand is signed in."""
 
     def go(kind, brand):
         more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
@@ -143,7 +143,7 @@ def test_every_screen_has_the_headers(enter, filled, kind):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_a_live_part_that_has_not_changed_is_empty(enter, filled, kind):
+def test_unchanged_live_part_is_empty(enter, filled, kind):
     browser, seen = enter(kind, filled), 0
     for path, _ in _pages(kind, filled):
         html = browser.open(path).text
@@ -168,7 +168,7 @@ def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(en
 
 @pytest.mark.parametrize("area", ["/dashboard", "/portal", "/console"])
 @pytest.mark.parametrize("next_", ["//evil.test", "https://evil.test/", "/\\evil.test", "evil", "/dashboard\r\nX: y"])
-def test_a_next_that_is_no_path_of_ours_is_ignored(app, enter, filled, area, next_):
+def test_foreign_next_path_is_ignored(app, enter, filled, area, next_):
     kind = {home: kind for kind, (_, home) in screens.KINDS.items()}[area]
     more = {"member": ("--org", filled.brand.id), "account": ("--email", filled.email), "operator": ()}[kind]
     url = Operator(app).json("sign-in", screens.KINDS[kind][0], *more)["url"]
@@ -195,7 +195,7 @@ def test_a_letter_is_not_discarded_without_a_reason(enter, filled):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_what_is_not_there_and_what_is_anothers_are_the_same_page(enter, filled, kind):
+def test_unknown_and_other_tenants_ids_are_the_same_page(enter, filled, kind):
     answer = enter(kind, filled).open(f"{screens.KINDS[kind][1]}/nowhere")
     assert answer.status_code == 404
     assert answer.text.startswith("<!doctype html>")
@@ -208,7 +208,7 @@ def _unspoken(answer):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_a_form_that_comes_back_speaks_as_people_do(app, enter, filled, kind):
+def test_refused_form_has_messages_for_people(app, enter, filled, kind):
     browser, said = enter(kind, filled), {}
     for of, rule in screens.rules(app, "POST"):
         if of == kind:
@@ -219,7 +219,7 @@ def test_a_form_that_comes_back_speaks_as_people_do(app, enter, filled, kind):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_a_filter_that_nothing_passes_speaks_as_people_do(enter, filled, kind):
+def test_empty_filter_has_messages_for_people(enter, filled, kind):
     browser, said = enter(kind, filled), {}
     for path, _ in _pages(kind, filled):
         html = browser.open(path).text

@@ -15,20 +15,20 @@ _TEMPLATES = sorted(_FOLDER.rglob("*.html"))
 
 def test_a_page_says_nothing_where_its_view_said_nothing():
     with pytest.raises(UndefinedError):
-        documents.page("notice.html", title="Gone")
+        documents.render_page("notice.html", title="Gone")
 
 
-def test_what_a_page_shows_is_text():
-    answer = documents.notice("<b>", "\"'&", status=410)
+def test_values_of_a_page_are_escaped():
+    answer = documents.render_notice("<b>", "\"'&", status=410)
 
-    shown = answer.get_data(as_text=True)
+    html = answer.get_data(as_text=True)
     assert answer.status_code == 410
-    assert "<title>&lt;b&gt;</title>" in shown
-    assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in shown
+    assert "<title>&lt;b&gt;</title>" in html
+    assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in html
 
 
 def test_a_page_is_kept_by_nobody_and_stands_alone():
-    found = documents.notice("Here", "it is").headers
+    found = documents.render_notice("Here", "it is").headers
 
     assert {name: value for name, value in found.items() if name != "Content-Length"} == {
         "Content-Type": "text/html; charset=utf-8",
@@ -42,8 +42,8 @@ def test_a_page_is_kept_by_nobody_and_stands_alone():
     }
 
 
-def test_what_a_page_allows_stands_in_its_policy():
-    policy = documents.headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
+def test_allowed_sources_are_in_the_policy():
+    policy = documents.page_headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
 
     assert policy.startswith("default-src 'none'; ")
     assert policy.endswith("; script-src https://a.test https://b.test")

@@ -35,7 +35,7 @@ def app():
 
     @form_page(blueprint, "member", _PAGE, *declared)
     def show_test_of_forms(form, program_id):
-        shown = (form.errors, form.alert, form.id) if form else session.person().kind
+        shown = (form.errors, form.alert, form.id) if form else session.require_person().kind
         return Response(repr(shown), status=form.status if form else 200)
 
     made = create_app()

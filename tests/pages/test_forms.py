@@ -1,18 +1,18 @@
-"""What is in a form after it was refused."""
+"""The values and errors of a refused form."""
 
 from flask import Flask
 
 from pages import forms
-from pages.calls import CallAnswer, CallRefusal
+from pages.api_client import ApiRefusal, ApiResult
 
 
 def _refused(refusal, typed, names=None):
     with Flask("a form").test_request_context("/", method="POST", data=typed):
-        return forms.form_from_refusal(CallAnswer(400, refusal=refusal), names or {}), forms.key()
+        return forms.form_from_refusal(ApiResult(400, refusal=refusal), names or {}), forms.idempotency_key()
 
 
-def test_what_was_typed_stays_and_each_error_is_at_its_field():
-    refusal = CallRefusal("", "Bad", {"amountCents": "Must be positive.", "currency": "Unknown."}, {})
+def test_refused_form_keeps_its_values_with_each_error_at_its_field():
+    refusal = ApiRefusal("", "Bad", {"amountCents": "Must be positive.", "currency": "Unknown."}, {})
     form, key = _refused(refusal, {"_key": "k1", "amount": "-1", "currency": "XXY"}, {"amountCents": "amount"})
 
     assert (form.value("amount"), form.value("currency"), form.value("none")) == ("-1", "XXY", "")
@@ -22,16 +22,16 @@ def test_what_was_typed_stays_and_each_error_is_at_its_field():
     assert "_key" not in form.values
 
 
-def test_what_no_field_stands_for_is_said_of_the_whole():
-    form, _ = _refused(CallRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
+def test_error_without_a_field_is_the_alert_of_the_form():
+    form, _ = _refused(ApiRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
     assert form.alert == "status: Unknown."
 
-    form, _ = _refused(CallRefusal("conflict", "The slug is taken.", {}, {}), {"name": "x"})
+    form, _ = _refused(ApiRefusal("conflict", "The slug is taken.", {}, {}), {"name": "x"})
     assert (form.alert, form.is_wrong) == ("The slug is taken.", True)
 
 
 def test_a_new_form_shows_what_holds():
-    form = forms.blank(name="Spring", tags=["a", "b"], limit=None, count=3)
+    form = forms.prefill(name="Spring", tags=["a", "b"], limit=None, count=3)
 
     assert (form.value("name"), form.value("limit"), form.value("count")) == ("Spring", "", "3")
     assert form.has("tags", "b")

@@ -122,7 +122,7 @@ def test_no_page_shows_a_time_in_another_zone(app, operator, filled):
     assert named == {"member", "account"}
 
 
-def test_a_live_part_asks_an_address_that_answers(app, operator, filled):
+def test_address_of_every_live_part_responds(app, operator, filled):
     people = _people(app, operator, filled)
     for kind, rule in screens.rules(app, "GET"):
         shown = people[kind].open(screens.address(rule, filled.names))
@@ -166,7 +166,7 @@ def _told(answer):
 
 
 @pytest.mark.parametrize("headers", _FOREIGN, ids=str)
-def test_what_is_not_proved_to_come_from_us_is_refused(app, operator, filled, headers):
+def test_request_without_own_origin_is_refused(app, operator, filled, headers):
     people = _people(app, operator, filled)
     open_posts = [
         ("member", rule.rule)
@@ -181,7 +181,7 @@ def test_what_is_not_proved_to_come_from_us_is_refused(app, operator, filled, he
         assert people[kind].open(home).status_code == 200
 
 
-def test_nobody_is_led_to_sign_in_from_every_page(app, filled):
+def test_every_page_redirects_a_visitor_to_sign_in(app, filled):
     for _, rule in screens.rules(app, "GET"):
         path = screens.address(rule, filled.names)
         answer = Visitor(app).open(path)

@@ -1,12 +1,10 @@
-"""Affiliates at the dashboard: who there is, who wants to be let in, and each by themselves.
+"""Affiliates at the dashboard: the list, the applications, and each affiliate.
 
 listing        /dashboard/affiliates
-applications   who waits for a decision
-profile        one affiliate
-changes        what is changed of them
-grave          the ban and the tax form, each on a page of its own
+applications   applicants who wait for a decision
+profile        one affiliate, and the forms that change them
 """
 
-from pages.brand.affiliates import applications, grave, listing, profile
+from pages.brand.affiliates import applications, listing, profile
 
-BLUEPRINTS = (listing.blueprint, applications.blueprint, profile.blueprint, grave.blueprint)
+BLUEPRINTS = (listing.blueprint, applications.blueprint, profile.blueprint)

@@ -1,10 +1,10 @@
 """Connections at the dashboard: payment gateways, and newsletter and CRM platforms.
 
-listing     /dashboard/connections: what is connected, and what can be; what one does about a platform
-joining     connecting one, with what is left to do there
-gateway     one gateway: its troubles, what came in, and what one does about it
+listing          /dashboard/connections: connections and the catalogue; actions on a platform
+new_connection   connecting a gateway or platform, with the steps left to do there
+gateway          one gateway: its problems, its events, and actions on it
 """
 
-from pages.brand.connections import gateway, joining, listing
+from pages.brand.connections import gateway, listing, new_connection
 
-BLUEPRINTS = (listing.blueprint, joining.blueprint, gateway.blueprint)
+BLUEPRINTS = (listing.blueprint, new_connection.blueprint, gateway.blueprint)

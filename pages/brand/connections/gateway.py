@@ -1,4 +1,4 @@
-"""One connected gateway: how it does, what came in and what became of it, and what one does about it."""
+"""One connected gateway: its state, its events and their results, and actions on it."""
 
 from flask import Blueprint, Response
 
@@ -16,8 +16,8 @@ from api.gateways.events import (
     replay_gateway_event,
 )
 from domain.gateways.states import EventStatus
-from pages import calls, forms, screens
-from pages.brand.connections import joining
+from pages import api_client, forms, screens
+from pages.brand.connections import new_connection
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -29,16 +29,16 @@ _STATES = [(status.value, status.value) for status in EventStatus]
 
 
 def _replace_credentials(connection_id: str) -> Response | FormState:
-    """Replace those credentials that were typed; the others stay."""
+    """Replace the typed credentials; the others stay."""
     path = {"connection_id": connection_id}
-    offer = joining.find_offer(list_gateways, calls.needed(get_connection, path=path)["gateway"])
-    body = {"credentials": joining.read_credentials(offer)}
+    offer = new_connection.find_offer(list_gateways, api_client.require(get_connection, path=path)["gateway"])
+    body = {"credentials": new_connection.read_credentials(offer)}
     if not body["credentials"]:
         return forms.form_with_errors({}, "Type what is to be replaced.", "new-")
     answer = send(change_connection, path=path, body=body)
     if answer.refusal:
-        return joining.form_from_refusal(answer, offer, "new-")
-    return screens.sent_on(f"/dashboard/connections/{connection_id}?done=replaced")
+        return new_connection.form_from_refusal(answer, offer, "new-")
+    return screens.redirect(f"/dashboard/connections/{connection_id}?done=replaced")
 
 
 _FORMS = (
@@ -58,16 +58,16 @@ _FORMS = (
     uses=(get_connection, get_connection_stats, list_gateway_events, list_gateways),
 )
 def show_connection(form: FormState | None, connection_id: str) -> Response:
-    """Show a connection with its newest events. Budget: 5 round trips, however much came in."""
+    """Show a connection with its newest events. Budget: 5 round trips, however many there are."""
     path = {"connection_id": connection_id}
-    connection = calls.needed(get_connection, path=path)
-    return screens.show(
+    connection = api_client.require(get_connection, path=path)
+    return screens.render(
         "brand/connection.html",
         **_EVENTS.read(path=path).values(form),
         connection=connection,
-        offer=joining.find_offer(list_gateways, connection["gateway"]),
-        stats=calls.needed(get_connection_stats, path=path),
+        offer=new_connection.find_offer(list_gateways, connection["gateway"]),
+        stats=api_client.require(get_connection_stats, path=path),
         states=_STATES,
-        sent=form if form and form.id == "new-" else forms.blank("new-"),
+        sent=form if form and form.id == "new-" else forms.prefill("new-"),
         is_on=connection["status"] != "Disconnected",
     )

@@ -1,4 +1,4 @@
-"""What is connected, in what state, and what can be connected; and what one does about a connected platform."""
+"""Connections with their states, the catalogue, and actions on a connected platform."""
 
 from flask import Blueprint, Response, request
 
@@ -12,8 +12,8 @@ from api.platforms import (
     list_platforms,
 )
 from domain.refusals import Refused
-from pages import calls, screens
-from pages.calls import View
+from pages import api_client, screens
+from pages.api_client import View
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 
@@ -27,11 +27,11 @@ _READS = (
     list_platform_connections,
     list_platforms,
 )
-_MOST = 200
+_MAX_ROWS = 200
 
 
 def _act_on_platform(platform_id: str) -> Response | FormState:
-    """Check a platform, stop or start crediting by it, or let it go, as the button says."""
+    """Check a platform, stop or start crediting by it, or disconnect it, by the button that was pressed."""
     act, body = request.form.get("act", ""), None
     operation: View
     if act == "checked":
@@ -56,15 +56,15 @@ _ACT = CustomForm(
 @form_page(blueprint, "member", "/dashboard/connections", _ACT, uses=_READS)
 def show_connections(form: FormState | None) -> Response:
     """Show connections, ended ones last, and the catalogue. Budget: 2 round trips, however many there are."""
-    gateways = calls.needed(list_gateways)
-    platforms = calls.needed(list_platforms)
-    connections = calls.needed(list_connections, query={"take": _MOST})["items"]
-    return screens.show(
+    gateways = api_client.require(list_gateways)
+    platforms = api_client.require(list_platforms)
+    connections = api_client.require(list_connections, query={"take": _MAX_ROWS})["items"]
+    return screens.render(
         "brand/connections.html",
         form,
         gateways=gateways,
         platforms=platforms,
         labels={connection["name"]: connection["label"] for connection in (*gateways, *platforms)},
         connections=sorted(connections, key=lambda connection: connection["status"] == "Disconnected"),
-        platform_connections=calls.needed(list_platform_connections, query={"take": _MOST})["items"],
+        platform_connections=api_client.require(list_platform_connections, query={"take": _MAX_ROWS})["items"],
     )

@@ -1,12 +1,12 @@
 """Conversions at the dashboard.
 
-desk         the list with its filters, and as a file
-detail       one of them: when it is payable, why it is credited, what to decide
-corrections  what to correct about its money: refunds, refunds undone, another commission
-why          the six steps in words
-by_hand      one that nobody sent
+listing            the list with its filters, and as a file
+detail             one conversion: when it is payable, its attribution, and the decisions about it
+corrections        corrections of its money: refunds, restored refunds, another commission
+attribution_steps  the six steps of attribution in words
+new_conversion     a conversion recorded by hand
 """
 
-from pages.brand.conversions import by_hand, desk, detail
+from pages.brand.conversions import detail, listing, new_conversion
 
-BLUEPRINTS = (desk.blueprint, by_hand.blueprint, detail.blueprint)
+BLUEPRINTS = (listing.blueprint, new_conversion.blueprint, detail.blueprint)

@@ -1,4 +1,4 @@
-"""Corrections of a conversion's money at the dashboard: refunds, their undoing, another commission."""
+"""Corrections of a conversion's money at the dashboard: refunds, restored refunds, another commission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from flask import Response
 from api.conversions.adjustments import adjust_conversion, refund_conversion, restore_refund
 from domain.conversions.refund import Reason, RefundOrigin
 from domain.statuses import EARNS_NOTHING, SALES, UNPAID, Payability
-from pages import calls, forms, typed
+from pages import api_client, form_values, forms
 from pages.form_pages import send_form
 from pages.forms import FormState
 
 #: The operations, by the `action` that a form sends.
-ACTS: Mapping[str, calls.View] = {
+ACTS: Mapping[str, api_client.View] = {
     "refund": refund_conversion,
     "restore": restore_refund,
     "adjust": adjust_conversion,
@@ -24,7 +24,7 @@ _REASONS = tuple(reason.value for reason in Reason)
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """Which forms are worth offering. `remaining_cents` is what a refund may still be of; None: only as a whole."""
+    """Forms to offer. `remaining_cents` is the maximum of a refund; None: the whole conversion only."""
 
     may_refund: bool
     may_restore: bool
@@ -38,15 +38,15 @@ class Corrections:
         return self.may_refund or self.may_restore or self.may_adjust
 
 
-def of(conversion: Mapping[str, Any]) -> Corrections:
-    """Return what the signed-in person may correct about a conversion as it is now."""
+def find_corrections(conversion: Mapping[str, Any]) -> Corrections:
+    """Return the corrections of a conversion in its current state that the signed-in person may make."""
     is_whole_only = conversion["type"] not in SALES or conversion["amountCents"] == 0
     return Corrections(
-        may_refund=calls.may(refund_conversion)
+        may_refund=api_client.is_allowed(refund_conversion)
         and conversion["refundedAt"] is None
         and conversion["status"] not in EARNS_NOTHING,
-        may_restore=calls.may(restore_refund) and _has_brand_refund(conversion),
-        may_adjust=calls.may(adjust_conversion) and _can_change_commission(conversion),
+        may_restore=api_client.is_allowed(restore_refund) and _has_brand_refund(conversion),
+        may_adjust=api_client.is_allowed(adjust_conversion) and _can_change_commission(conversion),
         remaining_cents=None if is_whole_only else conversion["amountCents"] - conversion["refundedAmountCents"],
         is_adjusted=any(
             line["eventType"] == "adjustment" and line["reason"] in _REASONS for line in conversion["events"]
@@ -54,14 +54,14 @@ def of(conversion: Mapping[str, Any]) -> Corrections:
     )
 
 
-def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
-    """Send what was typed to the operation that the form is for."""
-    form = forms.sent()
+def send_correction(name: str, conversion_id: str, currency: str) -> Response | FormState:
+    """Send the typed form to its operation."""
+    form = forms.form_from_request()
     body: dict[str, Any] = {"reason": form.value("reason") or None, "note": form.value("note").strip() or None}
     if name == "refund":
-        body["amountCents"] = typed.minor(form.value("amount"), currency)
+        body["amountCents"] = form_values.parse_amount(form.value("amount"), currency)
     elif name == "adjust":
-        body["commissionCents"] = typed.minor(form.value("commission"), currency)
+        body["commissionCents"] = form_values.parse_amount(form.value("commission"), currency)
     return send_form(
         ACTS[name],
         path={"conversion_id": conversion_id},
@@ -73,7 +73,7 @@ def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
 
 
 def _has_brand_refund(conversion: Mapping[str, Any]) -> bool:
-    """Return whether a refund that no gateway reported may stand; what is left of it only the API knows."""
+    """Return whether there may be a refund by the brand to restore; only the API knows what is left of it."""
     if conversion["refundedAt"] is None and not conversion["refundedAmountCents"]:
         return False
     refunds: Sequence[Mapping[str, Any]] = [line for line in conversion["events"] if line["eventType"] == "refund"]

@@ -1,12 +1,10 @@
 """Coupons at the dashboard.
 
-listing      /dashboard/coupons: the families of a program, and every code with whom it credits
-making       a new family
-store_codes  a new code without a family, at the brand's store or another gateway
-discounts    what a coupon or a code takes off, as it is typed
-family       one family: its terms, its codes, giving one out, its end
+listing      /dashboard/coupons: the coupons of a program, and every code with its affiliate
+new_coupons  a new coupon; a new code without a coupon, at the brand's store or another gateway
+family       one coupon: its terms, its codes, minting one for an affiliate, its end
 """
 
-from pages.brand.coupons import family, listing, making, store_codes
+from pages.brand.coupons import family, listing, new_coupons
 
-BLUEPRINTS = (listing.blueprint, making.blueprint, store_codes.blueprint, family.blueprint)
+BLUEPRINTS = (listing.blueprint, new_coupons.blueprint, family.blueprint)

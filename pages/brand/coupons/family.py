@@ -1,4 +1,4 @@
-"""One family of codes: its terms, who may mint from it, its codes, giving one out, and its end."""
+"""One coupon: its terms, who may mint codes, its codes, minting one for an affiliate, and its end."""
 
 from flask import Blueprint, Response, request
 
@@ -12,8 +12,8 @@ from api.coupons.coupons import (
 )
 from api.coupons.lists import list_coupon_codes
 from api.programs.programs import get_program
-from pages import calls, forms, screens, typed
-from pages.brand.coupons import store_codes
+from pages import api_client, form_values, forms, screens
+from pages.brand.coupons import new_coupons
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
 
@@ -22,26 +22,26 @@ blueprint = Blueprint("coupon_page", __name__)
 _HERE = "/dashboard/coupons/<program_id>/<coupon_id>"
 
 
-def _read_change() -> Body:
-    """Return a coupon's name, who may mint from it and how many, and whether it wins over clicks."""
+def _read_coupon() -> Body:
+    """Return a coupon's name, its rules for minting, and whether it overrides clicks."""
     return {
         "name": request.form.get("name", ""),
         "selfMintMode": request.form.get("selfMintMode") or None,
-        "maxCodesPerAffiliate": typed.number(request.form.get("maxCodesPerAffiliate", "")),
+        "maxCodesPerAffiliate": form_values.parse_number(request.form.get("maxCodesPerAffiliate", "")),
         "overridesClickAttribution": "overridesClickAttribution" in request.form,
     }
 
 
-def _give_code(program_id: str, coupon_id: str) -> Response | FormState:
-    """Mint a code of the coupon for the affiliate with an email."""
+def _mint_code(program_id: str, coupon_id: str) -> Response | FormState:
+    """Mint a code of the coupon for the affiliate with the typed email."""
     body = {"campaignCouponId": coupon_id, "code": request.form.get("code", "").strip() or None}
     to = f"/dashboard/coupons/{program_id}/{coupon_id}?done=given"
-    return store_codes.create_code(body, program_id, to=to, form_id="code-")
+    return new_coupons.create_code(body, program_id, to=to, form_id="code-")
 
 
 _FORMS = (
-    Form("/change", change_campaign_coupon, _read_change, id="change-", done="changed"),
-    CustomForm("/codes", _give_code, (create_affiliate_coupon,)),
+    Form("/change", change_campaign_coupon, _read_coupon, id="change-", done="changed"),
+    CustomForm("/codes", _mint_code, (create_affiliate_coupon,)),
     Form("/archive", archive_campaign_coupon, done="archived"),
     Form("/delete", delete_campaign_coupon, to="/dashboard/coupons", done="deleted"),
 )
@@ -53,22 +53,22 @@ _FORMS = (
 def show_coupon(form: FormState | None, program_id: str, coupon_id: str) -> Response:
     """Show a coupon with its newest codes. Budget: 4 round trips, however many there are."""
     path = {"program_id": program_id, "coupon_id": coupon_id}
-    coupon = calls.needed(get_campaign_coupon, path=path)
-    codes = calls.needed(list_coupon_codes, query={"couponId": coupon["id"], "take": 200})
-    filled = forms.blank(
+    coupon = api_client.require(get_campaign_coupon, path=path)
+    codes = api_client.require(list_coupon_codes, query={"couponId": coupon["id"], "take": 200})
+    filled = forms.prefill(
         "change-",
         name=coupon["name"],
         selfMintMode=coupon["selfMintMode"],
         maxCodesPerAffiliate=coupon["maxCodesPerAffiliate"],
         overridesClickAttribution="on" if coupon["overridesClickAttribution"] else None,
     )
-    return screens.show(
+    return screens.render(
         "brand/coupon.html",
         form,
         coupon=coupon,
-        program=calls.needed(get_program, path={"program_id": coupon["programId"]}),
+        program=api_client.require(get_program, path={"program_id": coupon["programId"]}),
         codes=codes["items"],
         has_more=codes["hasMore"],
         change=form if form and form.id == "change-" else filled,
-        give=form if form and form.id == "code-" else forms.blank("code-"),
+        give=form if form and form.id == "code-" else forms.prefill("code-"),
     )

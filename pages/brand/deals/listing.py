@@ -20,4 +20,6 @@ _STATES = [(state.value, state.value) for state in DealStatus]
 @screen("member", uses=(create_deal, list_deals, list_programs))
 def show_deals() -> Response:
     """Show deals by the filter in the address. Budget: 3 round trips, however many there are."""
-    return screens.show("brand/deals.html", **_DEALS.read().values(), programs=choices.programs(), states=_STATES)
+    return screens.render(
+        "brand/deals.html", **_DEALS.read().values(), programs=choices.list_program_choices(), states=_STATES
+    )

@@ -1,10 +1,9 @@
-"""Imports at the dashboard: the past from another service, and taking it back.
+"""Imports at the dashboard: history from another service, and undoing an import.
 
-upload    the file of a new import, on its way from the look at it to the import
-new       the look at a file, row by row, and the import of it
-history   what was imported, each import, and its undoing
+new_import  the preview of a file, row by row, and its import
+history     the list of imports, each import, and undoing it
 """
 
-from pages.brand.imports import history, new
+from pages.brand.imports import history, new_import
 
-BLUEPRINTS = (new.blueprint, history.blueprint)
+BLUEPRINTS = (new_import.blueprint, history.blueprint)

@@ -1,4 +1,4 @@
-"""Imports: the list, the status of each, and undoing one."""
+"""Imports: the list, the status of one, and undoing it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from api.imports.conversions import preview_conversion_import
 from api.imports.history import get_import, list_imports, preview_import_undo, undo_import
 from domain.imports import verdicts
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -22,27 +22,27 @@ _IMPORTS = RowList(list_imports, ("kind", "status"))
 @screen("member", uses=(list_imports, preview_conversion_import))
 def show_imports() -> Response:
     """Show the imports, newest first. Budget: 1 round trip, however many there are."""
-    return screens.show("brand/imports/list.html", **_IMPORTS.require().values())
+    return screens.render("brand/imports/list.html", **_IMPORTS.require().values())
 
 
 @blueprint.get("/dashboard/imports/<import_id>")
 @screen("member", uses=(get_import,))
 def show_import(import_id: str) -> Response:
     """Show one import. Budget: 1 round trip."""
-    return screens.show("brand/imports/import.html", **_read_values(import_id))
+    return screens.render("brand/imports/import.html", **_import_values(import_id))
 
 
 @blueprint.get("/dashboard/imports/<import_id>/fragment")
 @screen("member", uses=(get_import,))
 def show_import_part(import_id: str) -> Response:
     """Show the status of one import alone. Budget: 1 round trip."""
-    return screens.show_part("brand/imports/_import.html", **_read_values(import_id))
+    return screens.render_part("brand/imports/_import.html", **_import_values(import_id))
 
 
-def _read_values(import_id: str) -> dict[str, Any]:
-    job = calls.needed(get_import, path={"import_id": import_id})
+def _import_values(import_id: str) -> dict[str, Any]:
+    job = api_client.require(get_import, path={"import_id": import_id})
     why = [(verdicts.to_sentence(code), count) for code, count in sorted(job["reasons"].items())]
-    return {"job": job, "why": why, "may_undo": calls.may(undo_import)}
+    return {"job": job, "why": why, "may_undo": api_client.is_allowed(undo_import)}
 
 
 _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=True)
@@ -50,7 +50,7 @@ _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=Tru
 
 @form_page(blueprint, "member", "/dashboard/imports/<import_id>/undo", _UNDO, uses=(preview_import_undo,))
 def show_undo(form: FormState | None, import_id: str) -> Response:
-    """Show what taking an import back would do, or what holds it back. Budget: 3 round trips."""
-    preview = calls.needed(preview_import_undo, path={"import_id": import_id})
+    """Show the effects of undoing an import, or the reasons against it. Budget: 3 round trips."""
+    preview = api_client.require(preview_import_undo, path={"import_id": import_id})
     taken_back = {balance["currency"]: balance["commissionCents"] for balance in preview["takenBack"]}
-    return screens.show("brand/imports/undo.html", form, job_id=import_id, look=preview, taken_back=taken_back)
+    return screens.render("brand/imports/undo.html", form, job_id=import_id, look=preview, taken_back=taken_back)

@@ -1,13 +1,13 @@
 """Paying affiliates from the dashboard.
 
-desk       runs, payouts, what a cadence prepared, and whether the brand may pay
-states     what a payout's state is called, what is said of it, and what it allows
-planned    what a run would pay now, made ready to be looked at, and what somebody confirmed of it
-new_run    the preview, and the confirmation by typing the total
-run        a run as it goes on, live
-payout     one payout: its lines, and what an Owner decides about it
+listing      runs, payouts, drafts of the payout schedule, and whether the brand may pay
+states       the state of a payout in words, and the decisions that it allows
+run_preview  the amounts that a run would pay now, and the figures that a person confirmed
+new_run      the preview, and the confirmation by typing the total
+run          the live progress of a run
+payout       one payout: its lines, and an Owner's decisions
 """
 
-from pages.brand.payouts import desk, new_run, payout, run
+from pages.brand.payouts import listing, new_run, payout, run
 
-BLUEPRINTS = (desk.blueprint, new_run.blueprint, run.blueprint, payout.blueprint)
+BLUEPRINTS = (listing.blueprint, new_run.blueprint, run.blueprint, payout.blueprint)

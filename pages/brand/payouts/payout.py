@@ -1,4 +1,4 @@
-"""One payout: what it pays for line by line, at which rates of which days, and what an Owner decides about it."""
+"""One payout: its lines with their rates and days, and the decisions of an Owner about it."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from flask import Blueprint, Response, request
 from api.payouts.decisions import mark_payout_paid, retry_payout, void_payout
 from api.payouts.payouts import get_payout, list_payout_lines
 from domain.payouts.states import PayoutStatus
-from pages import calls, forms, kept, screens
+from pages import api_client, forms, pending_forms, screens
+from pages.api_client import View
 from pages.brand.payouts import states
-from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -24,29 +24,31 @@ _READS = (get_payout, list_payout_lines)
 @screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
     """Show the status of a payout alone. Budget: 2 round trips."""
-    return screens.show_part("brand/payouts/_state.html", **_state(payout_id))
+    return screens.render_part("brand/payouts/_state.html", **_payout_values(payout_id))
 
 
 def _retry(payout_id: str) -> Response | FormState:
-    """Send a failed payout again."""
+    """Retry a failed payout."""
     return _decide(payout_id, retry_payout, {})
 
 
 def _void(payout_id: str) -> Response | FormState:
-    """Give a payout up: what it was to pay is due again."""
+    """Void a payout: its amount is due again."""
     return _decide(payout_id, void_payout, {})
 
 
 def _mark_paid(payout_id: str) -> Response | FormState:
-    """Say that the brand paid it by hand, and what its payment is called."""
+    """Mark a payout as paid by hand, with the reference of the payment."""
     return _decide(payout_id, mark_payout_paid, {"externalTransactionId": request.form.get("reference", "")})
 
 
 def _decide(payout_id: str, operation: View, body: Body) -> Response | FormState:
-    """Decide about a payout, and lead to the page that the form was on."""
+    """Send a decision about a payout, and redirect to the page of the form."""
     answer = send(operation, path={"payout_id": payout_id}, body=body, shows_all=True)
     if answer.refusal is None:
-        return screens.sent_on(kept.page() if "_page" in request.form else f"/dashboard/payouts/{payout_id}")
+        return screens.redirect(
+            pending_forms.page_of_form() if "_page" in request.form else f"/dashboard/payouts/{payout_id}"
+        )
     return forms.form_from_refusal(answer, {"externalTransactionId": "reference"})
 
 
@@ -60,17 +62,19 @@ _FORMS = (
 @form_page(blueprint, "member", _PAYOUT, *_FORMS, uses=_READS, restores=True)
 def show_payout(form: FormState | None, payout_id: str) -> Response:
     """Show a payout. Budget: 2 round trips, however many lines it has."""
-    values = _state(payout_id)
-    lines = calls.needed(list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")})
-    return screens.show(
+    values = _payout_values(payout_id)
+    lines = api_client.require(
+        list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")}
+    )
+    return screens.render(
         "brand/payouts/payout.html", form, lines=lines["items"], next_cursor=lines["nextCursor"], **values
     )
 
 
-def _state(payout_id: str) -> dict[str, Any]:
-    payout = calls.needed(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
+def _payout_values(payout_id: str) -> dict[str, Any]:
+    payout = api_client.require(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
     return {
-        "payout": states.told(payout),
+        "payout": states.payout_view(payout),
         "page": f"/dashboard/payouts/{payout['id']}",
         "every": "2s" if payout["status"] in (PayoutStatus.Pending, PayoutStatus.Processing) else "10s",
     }

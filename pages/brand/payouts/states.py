@@ -1,4 +1,4 @@
-"""What a payout's state is called for people, what is said of it, and what may be decided about it."""
+"""The state of a payout in words, and the decisions that it allows."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,24 +8,24 @@ from flask import request
 
 from api import current_time
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from pages import show
+from pages import template_filters
 
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
-#: What a method is called where its own name says little.
+#: Labels of methods with unclear names.
 METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "By hand"}
 
 
-def wanted() -> dict[str, str | None]:
-    """Return filter and cursor that stand in this request's address; a status that is none is left out."""
+def read_filters() -> dict[str, str | None]:
+    """Return the filter and the cursor of this request's address; an invalid status is left out."""
     status = request.args.get("status")
     return {"status": status if status in [*PayoutStatus] else None, "cursor": request.args.get("cursor") or None}
 
 
-def told(payout: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payout of the API with what people are shown beside it.
+def payout_view(payout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payout of the API with additional values for display.
 
-    `state` is a chip's word, `whom` whose it is, `by` its rail; `may_…` are decisions that its state allows.
+    `state` is the word of its chip, `whom` its affiliate, `by` its method; `may_…` are decisions that its state allows.
     """
     status, voided = payout["status"], payout["voidedAt"] is not None
     is_listed = status == PayoutStatus.Pending and payout["exportedAt"] is not None
@@ -35,15 +35,15 @@ def told(payout: Mapping[str, Any]) -> dict[str, Any]:
         "state": "Voided" if voided else status,
         "whom": payout["affiliateName"] or payout["affiliateEmail"],
         "by": METHODS.get(payout["method"], payout["method"]),
-        "says": _says(payout, is_listed=is_listed),
+        "says": _describe_state(payout, is_listed=is_listed),
         "may_retry": status == PayoutStatus.Failed and not voided,
         "may_void": (status == PayoutStatus.Failed or is_listed) and not voided,
         "may_mark": is_open and payout["reviewStatus"] in (None, ReviewStatus.Approved),
     }
 
 
-def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
-    """Return what its state leaves open: why it failed, or what it waits for."""
+def _describe_state(payout: Mapping[str, Any], *, is_listed: bool) -> str:
+    """Return the reason of a failure, or what a payout waits for."""
     if payout["status"] == PayoutStatus.Failed:
         code = payout["failureCode"]
         return f"{payout['failureReason']}{f' ({code})' if code else ''}"
@@ -57,4 +57,4 @@ def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         return "Listed to be paid by hand."
     held_until = payout["holdUntil"]
     is_held = held_until is not None and datetime.fromisoformat(held_until) > current_time.now()
-    return f"Held until {show.words(held_until)}." if is_held else "Waits for its turn."
+    return f"Held until {template_filters.describe_time(held_until)}." if is_held else "Waits for its turn."

@@ -11,7 +11,7 @@ from api.programs.partner_groups import (
 )
 from api.programs.programs import get_program
 from domain.refusals import Refused
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 
@@ -25,7 +25,7 @@ def _read_group() -> Body:
     return {
         "name": fields.get("name", ""),
         "commissionType": fields.get("commissionType", ""),
-        "commissionValue": typed.number(fields.get("commissionValue", "")),
+        "commissionValue": form_values.parse_number(fields.get("commissionValue", "")),
     }
 
 
@@ -35,14 +35,14 @@ def _read_group() -> Body:
 def show_groups(form: FormState | None, program_id: str) -> Response:
     """Show the groups, and the form of a new one. Budget: 3 round trips."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
-    return screens.show(
+    program = api_client.require(get_program, path=path)
+    return screens.render(
         "brand/programs/groups.html",
-        form or forms.blank(commissionType="Percentage"),
+        form or forms.prefill(commissionType="Percentage"),
         program=program,
         base=f"/dashboard/programs/{program['id']}",
-        groups=calls.needed(list_partner_groups, path=path),
-        can_change=calls.may(create_partner_group) and not program["archivedAt"],
+        groups=api_client.require(list_partner_groups, path=path),
+        can_change=api_client.is_allowed(create_partner_group) and not program["archivedAt"],
     )
 
 
@@ -54,12 +54,12 @@ _FORMS = (
 
 @form_page(blueprint, "member", f"{_GROUPS}/<group_id>", *_FORMS, uses=(get_program, get_partner_group))
 def show_group(form: FormState | None, program_id: str, group_id: str) -> Response:
-    """Show a group to be changed or deleted. Budget: 4 round trips."""
-    group = calls.needed(get_partner_group, path={"program_id": program_id, "group_id": group_id})
+    """Show the forms to change and delete a group. Budget: 4 round trips."""
+    group = api_client.require(get_partner_group, path={"program_id": program_id, "group_id": group_id})
     if form is None:
-        if not calls.may(change_partner_group):
+        if not api_client.is_allowed(change_partner_group):
             raise Refused(403)
-        form = forms.blank(**{name: group[name] for name in ("name", "commissionType", "commissionValue")})
-    program = calls.needed(get_program, path={"program_id": program_id})
+        form = forms.prefill(**{name: group[name] for name in ("name", "commissionType", "commissionValue")})
+    program = api_client.require(get_program, path={"program_id": program_id})
     base = f"/dashboard/programs/{program['id']}"
-    return screens.show("brand/programs/group.html", form, program=program, base=base, group=group)
+    return screens.render("brand/programs/group.html", form, program=program, base=base, group=group)

@@ -1,4 +1,4 @@
-"""The tag of a program, and four lights that say how far its installation is. They change by themselves."""
+"""The tag of a program, and four lights for the progress of its installation, which update themselves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,8 @@ import settings
 from api.clicks.install_check import check_installation, get_install_status
 from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
-from pages import calls, forms, screens
-from pages.calls import CallAnswer
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -24,7 +24,7 @@ _PAGE = "/dashboard/programs/<program_id>/install"
 
 @dataclass(frozen=True, slots=True)
 class TagOptions:
-    """Options of the tag; until they are chosen, those of the API's own snippet."""
+    """Options of the tag; by default those of the API's own snippet."""
 
     captures_emails: bool
     with_pixel: bool
@@ -37,39 +37,39 @@ class TagOptions:
         return cls(captures_emails="emails" in request.args, with_pixel="pixel" in request.args)
 
     def form(self, refusal: str | None) -> FormState:
-        """Return the switches as they are; `refusal` says why there is no pixel."""
+        """Return the form of the options; `refusal` is the reason for a missing pixel."""
         values = {
             name: ["on"] for name, is_on in (("emails", self.captures_emails), ("pixel", self.with_pixel)) if is_on
         }
         return FormState(values, {"pixel": refusal} if refusal else {}, id="option-")
 
 
-def _check_page(program_id: str) -> Response | FormState:
-    """Check a page of the brand for the tag, and show what was found."""
+def _check_installation(program_id: str) -> Response | FormState:
+    """Check a page of the brand for the tag, and show the result."""
     path = {"program_id": program_id}
     answer = send(check_installation, path=path, body={"url": request.form.get("url", "").strip()}, shows_all=True)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer)
-    return screens.sent_on(f"/dashboard/programs/{program_id}/install?{_options_query()}#checks")
+    return screens.redirect(f"/dashboard/programs/{program_id}/install?{_options_query()}#checks")
 
 
 @form_page(
     blueprint,
     "member",
     _PAGE,
-    CustomForm("", _check_page, (check_installation,)),
+    CustomForm("", _check_installation, (check_installation,)),
     uses=(get_program, get_install_snippet, get_install_status),
 )
 def show_install(form: FormState | None, program_id: str) -> Response:
     """Show the tag and the lights. Budget: 4 round trips."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
+    program = api_client.require(get_program, path=path)
     options = TagOptions.from_request()
-    tag, refusal = _tag(program["id"], options)
-    status = calls.needed(get_install_status, path=path)
-    return screens.show(
+    tag, refusal = _get_tag(program["id"], options)
+    status = api_client.require(get_install_status, path=path)
+    return screens.render(
         "brand/programs/install.html",
-        form or forms.blank(url=_page_to_check(status)),
+        form or forms.prefill(url=_suggest_page(status)),
         program=program,
         base=f"/dashboard/programs/{program['id']}",
         tag=tag,
@@ -84,35 +84,35 @@ def show_install(form: FormState | None, program_id: str) -> Response:
 @screen("member", uses=(get_install_status,))
 def show_checks(program_id: str) -> Response:
     """Show the lights alone. Budget: 1 round trip."""
-    lights = calls.needed(get_install_status, path={"program_id": program_id})
-    return screens.show_part("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
+    lights = api_client.require(get_install_status, path={"program_id": program_id})
+    return screens.render_part("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
 
 
 def _options_query() -> str:
-    """Return the options as they stand in this request's address."""
+    """Return the options in this request's address as a query."""
     return urlencode({name: value for name in _OPTIONS if (value := request.args.get(name))})
 
 
-def _tag(program_id: str, options: TagOptions) -> tuple[Any, str | None]:
-    """Return the tag, and why it has no pixel where one was wanted."""
-    answer = _snippet(program_id, options)
+def _get_tag(program_id: str, options: TagOptions) -> tuple[Any, str | None]:
+    """Return the tag, and the reason if it has no pixel though one was requested."""
+    answer = _get_snippet(program_id, options)
     if answer.refusal is not None and answer.refusal.code == "pixel_not_provisioned":
         without = TagOptions(options.captures_emails, with_pixel=False)
-        return calls.given(_snippet(program_id, without)), answer.refusal.message
-    return calls.given(answer), None
+        return api_client.require_data(_get_snippet(program_id, without)), answer.refusal.message
+    return api_client.require_data(answer), None
 
 
-def _snippet(program_id: str, options: TagOptions) -> CallAnswer:
+def _get_snippet(program_id: str, options: TagOptions) -> ApiResult:
     query = {
         "programId": program_id,
         "withPixel": "true" if options.with_pixel else "false",
         "emailCapture": "true" if options.captures_emails else "false",
     }
-    return calls.call(get_install_snippet, query=query)
+    return api_client.call(get_install_snippet, query=query)
 
 
-def _page_to_check(status: Any) -> str:
-    """Return the page that was checked last, else the site where the script ran."""
+def _suggest_page(status: Any) -> str:
+    """Return the page that was checked last, else the site on which the script ran."""
     if status["check"]:
         return str(status["check"]["pageUrl"])
     return status["scriptOrigin"] or "https://"

@@ -1,9 +1,9 @@
-"""The brand's programs, each with its terms in a sentence."""
+"""The brand's programs, each with its terms in one sentence."""
 
 from flask import Blueprint, Response, request
 
 from api.programs.programs import create_program, list_programs
-from pages import calls, screens
+from pages import api_client, screens
 from pages.screens import screen
 
 blueprint = Blueprint("programs_page", __name__)
@@ -17,5 +17,5 @@ def show_programs() -> Response:
         "cursor": request.args.get("cursor"),
         "includeArchived": "true" if request.args.get("archived") else None,
     }
-    programs = calls.needed(list_programs, query=query)
-    return screens.show("brand/programs/list.html", rows=programs["items"], next_cursor=programs["nextCursor"])
+    programs = api_client.require(list_programs, query=query)
+    return screens.render("brand/programs/list.html", rows=programs["items"], next_cursor=programs["nextCursor"])

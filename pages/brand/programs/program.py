@@ -1,4 +1,4 @@
-"""One program: its terms in sentences, its budget, what its tracking sees, what came in and what happened last."""
+"""One program: its terms in sentences, its budget, its tracking status, its results and its last events."""
 
 from flask import Blueprint, Response
 
@@ -7,13 +7,13 @@ from api.programs.partner_groups import list_partner_groups
 from api.programs.performance_tiers import list_performance_tiers
 from api.programs.programs import archive_program, change_program, get_program
 from api.programs.sub_affiliates import get_sub_affiliate_config
-from pages import calls, screens
-from pages.brand import figures
+from pages import api_client, screens
+from pages.brand import performance
 from pages.screens import screen
 
 blueprint = Blueprint("program_page", __name__)
 
-_MOST_EVENTS = 20
+_MAX_EVENTS = 20
 
 
 @blueprint.get("/dashboard/programs/<program_id>")
@@ -27,25 +27,25 @@ _MOST_EVENTS = 20
         list_partner_groups,
         list_performance_tiers,
         get_sub_affiliate_config,
-        *figures.USES,
+        *performance.USES,
     ),
 )
 def show_program(program_id: str) -> Response:
     """Show a program. Budget: 23 round trips, however much there is."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
-    return screens.show(
+    program = api_client.require(get_program, path=path)
+    return screens.render(
         "brand/programs/program.html",
         program=program,
         base=f"/dashboard/programs/{program['id']}",
-        budget=calls.needed(get_budget_status, path=path),
-        tracking=calls.needed(get_tracking_status, path=path),
-        events=calls.needed(list_recent_events, path=path, query={"limit": _MOST_EVENTS}),
-        groups=calls.needed(list_partner_groups, path=path),
-        tiers=calls.needed(list_performance_tiers, path=path),
-        recruiting=calls.needed(get_sub_affiliate_config, path=path),
-        pictures=figures.of(program["id"]),
-        best=figures.best(program["id"]),
-        can_change=calls.may(change_program) and not program["archivedAt"],
-        can_archive=calls.may(archive_program) and not program["archivedAt"],
+        budget=api_client.require(get_budget_status, path=path),
+        tracking=api_client.require(get_tracking_status, path=path),
+        events=api_client.require(list_recent_events, path=path, query={"limit": _MAX_EVENTS}),
+        groups=api_client.require(list_partner_groups, path=path),
+        tiers=api_client.require(list_performance_tiers, path=path),
+        recruiting=api_client.require(get_sub_affiliate_config, path=path),
+        pictures=performance.create_charts(program["id"]),
+        best=performance.list_best_affiliates(program["id"]),
+        can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
+        can_archive=api_client.is_allowed(archive_program) and not program["archivedAt"],
     )

@@ -1,7 +1,7 @@
-"""What somebody has to look at: fraud, what is held, sales that credited nobody; in one queue.
+"""Cases to review in one queue: fraud events, held conversions, uncredited sales.
 
-cases   what waits, the newest first
-queue   the screen, and decisions on it
+cases   the open cases, newest first
+queue   the screen, and the decisions on it
 """
 
 from pages.brand.review import queue

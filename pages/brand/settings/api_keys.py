@@ -1,4 +1,4 @@
-"""The keys of a brand's own servers. A key and its signing secret are shown when they are made, and never again."""
+"""API keys of a brand's servers. A key and its signing secret are shown once, when they are created."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.organization.keys import create_api_key, list_api_keys, revoke_api_key, rotate_api_key
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 
@@ -16,33 +16,33 @@ _HERE = "/dashboard/api-keys"
 
 
 def _create_key() -> Response | FormState:
-    """Make a key and show its two secrets."""
+    """Create a key and show its two secrets."""
     body = {name: request.form.get(name, "").strip() for name in ("name", "scope")}
     answer = send(create_api_key, body=body | {"isTest": "isTest" in request.form})
-    return forms.form_from_refusal(answer) if answer.refusal else _show_keys(made=answer.data)
+    return forms.form_from_refusal(answer) if answer.refusal else _render_keys(new_key=answer.data)
 
 
 @form_page(
     blueprint, "member", _HERE, CustomForm("", _create_key, (create_api_key,)), uses=(list_api_keys,), restores=True
 )
 def show_api_keys(form: FormState | None) -> Response:
-    """Show the keys, those in force first. Budget: 1 round trip."""
-    return _show_keys(form)
+    """Show the keys, active ones first. Budget: 1 round trip."""
+    return _render_keys(form)
 
 
-def _show_keys(form: FormState | None = None, *, made: Mapping[str, Any] | None = None) -> Response:
-    return screens.show(
+def _render_keys(form: FormState | None = None, *, new_key: Mapping[str, Any] | None = None) -> Response:
+    return screens.render(
         "brand/settings/api_keys.html",
-        form or forms.blank(scope="read"),
-        keys=calls.needed(list_api_keys),
-        made=made,
+        form or forms.prefill(scope="read"),
+        keys=api_client.require(list_api_keys),
+        made=new_key,
     )
 
 
 def _rotate_key(key_id: str) -> Response | FormState:
-    """Put a new key in the place of one, which ends at once, and show the new secrets."""
+    """Replace a key, which ends at once, and show the new secrets."""
     answer = send(rotate_api_key, path={"key_id": key_id})
-    return forms.form_with_alert(answer) if answer.refusal else _show_keys(made=answer.data)
+    return forms.form_with_alert(answer) if answer.refusal else _render_keys(new_key=answer.data)
 
 
 _FORMS = (
@@ -53,14 +53,14 @@ _FORMS = (
 
 @form_page(blueprint, "member", f"{_HERE}/<key_id>", *_FORMS, uses=(create_api_key, list_api_keys))
 def show_api_key(form: FormState | None, key_id: str) -> Response:
-    """Show one key, and what ends it. Budget: 2 round trips."""
-    api_key = next((row for row in calls.needed(list_api_keys) if row["id"] == key_id), None)
+    """Show one key with the forms to rotate and revoke it. Budget: 2 round trips."""
+    api_key = next((row for row in api_client.require(list_api_keys) if row["id"] == key_id), None)
     if api_key is None:
-        return screens.absent(key_id)
-    return screens.show(
+        return screens.refuse_address(key_id)
+    return screens.render(
         "brand/settings/api_key.html",
         form,
         api_key=api_key,
         address=f"{_HERE}/{key_id}",
-        may_write=calls.may(rotate_api_key) and api_key["revokedAt"] is None,
+        may_write=api_client.is_allowed(rotate_api_key) and api_key["revokedAt"] is None,
     )

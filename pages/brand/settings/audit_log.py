@@ -1,4 +1,4 @@
-"""Who did what: each entry with what it changed, from what to what."""
+"""The audit log: each entry with its actor and its changes, before and after."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from api.organization.audit_log import list_audit_log
 from api.organization.members import list_members
 from domain.money import wording
-from pages import calls, forms, screens, show
+from pages import api_client, forms, screens, template_filters
 from pages.list_pages import RowList
 from pages.screens import screen
 
@@ -20,14 +20,14 @@ _HERE = "/dashboard/audit-log"
 _FILTERS = ("action", "entityType", "actorUserId", "since", "until")
 _ENTRIES = RowList(list_audit_log, _FILTERS, days=("since", "until"), marks_fields=True)
 _PER_PAGE = 50
-_MOST_DIGITS = 6
+_MAX_DIGITS = 6
 # Instants in entries, as the API writes them.
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|\+00:00)")
 
 
 @dataclass(frozen=True, slots=True)
 class AuditChange:
-    """A field that was changed, and how it reads before and after."""
+    """A changed field with its value before and after."""
 
     name: str
     before: str
@@ -38,40 +38,40 @@ class AuditChange:
 @screen("member", uses=(list_audit_log, list_members))
 def show_audit_log() -> Response:
     """Show entries, newest first, by the filter in the address. Budget: 4 round trips, however many there are."""
-    number = _page_number()
+    number = _read_page_number()
     query = {"page": number, "pageSize": _PER_PAGE, "format": "json"}
-    answer = calls.call(list_audit_log, query=_ENTRIES.filter_query() | query)
+    answer = api_client.call(list_audit_log, query=_ENTRIES.filter_query() | query)
     if answer.status == 403:
-        calls.given(answer)
-    form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.asked()
+        api_client.require_data(answer)
+    form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.form_from_query()
     page = answer.data or {"items": [], "total": 0}
-    return screens.show(
+    return screens.render(
         "brand/settings/audit_log.html",
         form,
-        entries=[(entry, _changes(entry)) for entry in page["items"]],
+        entries=[(entry, _list_changes(entry)) for entry in page["items"]],
         total=page["total"],
-        people=[(member["id"], member["email"]) for member in calls.needed(list_members)],
+        people=[(member["id"], member["email"]) for member in api_client.require(list_members)],
         next_cursor=str(number + 1) if page["total"] > number * _PER_PAGE else None,
         is_narrowed=_ENTRIES.is_narrowed(),
-        file=_ENTRIES.address(f"{_HERE}/export.csv"),
+        file=_ENTRIES.filtered_address(f"{_HERE}/export.csv"),
     )
 
 
 @blueprint.get(f"{_HERE}/export.csv")
 @screen("member", uses=(list_audit_log,))
 def show_audit_file() -> Response:
-    """Give the log as a file, in pieces; a filter that says nothing sensible is mended on the page."""
-    return _ENTRIES.give_file(list_audit_log, back=_HERE, format="csv")
+    """Stream the log as a file; a refused filter redirects to the page."""
+    return _ENTRIES.send_file(list_audit_log, back=_HERE, format="csv")
 
 
-def _page_number() -> int:
+def _read_page_number() -> int:
     typed = request.args.get("cursor", "")
-    is_number = typed.isascii() and typed.isdigit() and len(typed) <= _MOST_DIGITS
+    is_number = typed.isascii() and typed.isdigit() and len(typed) <= _MAX_DIGITS
     return max(int(typed), 1) if is_number else 1
 
 
-def _changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
-    """Return what an entry says has changed; all that it says where it has no before."""
+def _list_changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
+    """Return the changes of an entry; all its fields if it has no state before."""
     before, after = entry["before"] or {}, entry["after"] or {}
     names = dict.fromkeys([*before, *after])
     return [
@@ -82,7 +82,7 @@ def _changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
 
 
 def _describe(value: object) -> str:
-    """Return a value in words; what is not there is a dash."""
+    """Return a value in words; an empty one is a dash."""
     if value is None or value in ("", [], {}):
         return wording.DASH
     if isinstance(value, bool):
@@ -91,4 +91,4 @@ def _describe(value: object) -> str:
         return "; ".join(f"{name}: {_describe(inner)}" for name, inner in value.items())
     if isinstance(value, list):
         return ", ".join(_describe(inner) for inner in value)
-    return show.words(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)
+    return template_filters.describe_time(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)

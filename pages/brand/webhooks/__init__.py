@@ -1,8 +1,8 @@
-"""Webhooks at the dashboard: where the brand is told what happens, and how that went.
+"""Webhooks at the dashboard: the brand's endpoints and their deliveries.
 
 endpoints   all endpoints, and a new one
-endpoint    one endpoint: what it was told, changes, a sample, a new secret, sending again, its end
-delivery    one delivery: what was sent, and what each attempt met
+endpoint    one endpoint: its deliveries, changes, a sample event, a new secret, redelivery, its end
+delivery    one delivery: the request, and the result of each attempt
 """
 
 from pages.brand.webhooks import delivery, endpoint, endpoints

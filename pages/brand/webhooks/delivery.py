@@ -1,4 +1,4 @@
-"""One delivery: what was sent, what each attempt met, and sending it again."""
+"""One delivery: the request, the result of each attempt, and redelivery."""
 
 import json
 import shlex
@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.webhooks.deliveries import get_webhook_delivery, redeliver_webhook_delivery
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -23,7 +23,7 @@ _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SEC
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
     """Show the status of a delivery and its attempts alone. Budget: 4 round trips."""
-    return screens.show_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
+    return screens.render_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
 
 
 @form_page(
@@ -34,28 +34,28 @@ def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id:
     values = _read_values(endpoint_id, delivery_id)
     delivery = values["delivery"]
     body = delivery["event"]["body"]
-    return screens.show(
+    return screens.render(
         "brand/webhooks/delivery.html",
         form,
         payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
         headers=list(delivery["headers"].items()),
-        curl=_curl(delivery["url"], delivery["headers"], body),
+        curl=_curl_commands(delivery["url"], delivery["headers"], body),
         **values,
     )
 
 
 def _read_values(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
-    row = calls.needed(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
+    row = api_client.require(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
     return {
         "endpoint_id": endpoint_id,
         "delivery": row,
         "unknown_attempts": row["attemptCount"] - len(row["attempts"]),
-        "may_redeliver": calls.may(redeliver_webhook_delivery),
+        "may_redeliver": api_client.is_allowed(redeliver_webhook_delivery),
     }
 
 
-def _curl(url: str, headers: Mapping[str, str], body: str) -> str:
-    """Return commands that send the same body, signed anew with the secret that the reader has."""
+def _curl_commands(url: str, headers: Mapping[str, str], body: str) -> str:
+    """Return shell commands that send the same body, signed with the reader's own secret."""
     header_options = [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
     signed = [f'  -H "X-Service-Signature: t=$T,v1={_SIGNATURE}"', '  -H "X-Service-Timestamp: $T"']
     command = [f"curl -i {shlex.quote(url)}", *header_options, *signed, '  --data-binary "$BODY"']

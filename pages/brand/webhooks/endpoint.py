@@ -1,4 +1,4 @@
-"""One webhook endpoint: what it was told, and what one can do with it. Each form posts back and says what it does."""
+"""One webhook endpoint: its deliveries and the actions on it. Each form posts to the page with its action in `do`."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -18,9 +18,9 @@ from api.webhooks.endpoints import (
 from domain.refusals import Refused
 from domain.statuses import DeliveryStatus
 from domain.webhooks import events
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
+from pages.api_client import View
 from pages.brand.webhooks import endpoints
-from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send, send_form
 from pages.forms import FormState
 from pages.screens import screen
@@ -35,16 +35,16 @@ _OPERATIONS = (
     delete_webhook_endpoint,
 )
 _ADDRESS = "/dashboard/webhooks/{endpoint_id}"
-_LOOKS = (get_webhook_endpoint, list_webhook_deliveries)
+_READS = (get_webhook_endpoint, list_webhook_deliveries)
 _ANY = ("", "Any")
 _FILTERS = ("status", "eventType", "since", "until", "cursor")
 
 
 @blueprint.get("/dashboard/webhooks/<endpoint_id>/fragment")
-@screen("member", uses=_LOOKS)
+@screen("member", uses=_READS)
 def show_webhook_part(endpoint_id: str) -> Response:
-    """Show how an endpoint is and its deliveries, alone. Budget: 3 round trips."""
-    return screens.show_part("brand/webhooks/_deliveries.html", **_read_values(endpoint_id))
+    """Show the state of an endpoint and its deliveries alone. Budget: 3 round trips."""
+    return screens.render_part("brand/webhooks/_deliveries.html", **_read_values(endpoint_id))
 
 
 def _change(endpoint_id: str) -> Response | FormState:
@@ -59,16 +59,18 @@ def _send_sample(endpoint_id: str) -> Response | FormState:
 
 def _rotate(endpoint_id: str) -> Response | FormState:
     answer = send(rotate_webhook_secret, path={"endpoint_id": endpoint_id}, shows_all=True)
-    return forms.form_from_refusal(answer) if answer.refusal else _show(None, endpoint_id, made=answer.data)
+    return (
+        forms.form_from_refusal(answer) if answer.refusal else _render_page(None, endpoint_id, new_secret=answer.data)
+    )
 
 
 def _redeliver(endpoint_id: str) -> Response | FormState:
-    """Send all that failed once more, up to as many as one call takes; a user with more presses again."""
+    """Redeliver failed deliveries, up to the limit of one call; a user with more presses again."""
     path = {"endpoint_id": endpoint_id}
-    since = calls.needed(get_webhook_endpoint, path=path)["createdAt"]
+    since = api_client.require(get_webhook_endpoint, path=path)["createdAt"]
     body = {"since": since, "status": DeliveryStatus.Failed}
     answer = send(redeliver_webhook_deliveries, path=path, body=body, shows_all=True)
-    return forms.form_from_refusal(answer) if answer.refusal else _show(None, endpoint_id, queued=answer.data)
+    return forms.form_from_refusal(answer) if answer.refusal else _render_page(None, endpoint_id, queued=answer.data)
 
 
 def _delete(endpoint_id: str) -> Response | FormState:
@@ -79,30 +81,32 @@ def _send(operation: View, endpoint_id: str, body: Body | None = None, to: str =
     return send_form(operation, path={"endpoint_id": endpoint_id}, body=body, to=to, shows_all=True)
 
 
-_ACTS: Mapping[str, Callable[[str], Response | FormState]] = MappingProxyType(
+_HANDLERS: Mapping[str, Callable[[str], Response | FormState]] = MappingProxyType(
     {"change": _change, "sample": _send_sample, "rotate": _rotate, "redeliver": _redeliver, "delete": _delete}
 )
 
 
-def _act(endpoint_id: str) -> Response | FormState:
-    """Do what the form says."""
-    act = _ACTS.get(request.form.get("do", ""))
+def _handle_form(endpoint_id: str) -> Response | FormState:
+    """Handle the form in the field `do`."""
+    act = _HANDLERS.get(request.form.get("do", ""))
     if act is None:
         raise Refused(404)
     return act(endpoint_id)
 
 
-@form_page(blueprint, "member", "/dashboard/webhooks/<endpoint_id>", CustomForm("", _act, _OPERATIONS), uses=_LOOKS)
+@form_page(
+    blueprint, "member", "/dashboard/webhooks/<endpoint_id>", CustomForm("", _handle_form, _OPERATIONS), uses=_READS
+)
 def show_webhook(form: FormState | None, endpoint_id: str) -> Response:
     """Show an endpoint and its deliveries. Budget: 3 round trips, however many there are."""
-    return _show(form, endpoint_id)
+    return _render_page(form, endpoint_id)
 
 
 def _read_values(endpoint_id: str) -> dict[str, Any]:
     path = {"endpoint_id": endpoint_id}
-    endpoint = calls.needed(get_webhook_endpoint, path=path)
+    endpoint = api_client.require(get_webhook_endpoint, path=path)
     filters = {name: value for name in _FILTERS if (value := request.args.get(name))}
-    deliveries = calls.needed(list_webhook_deliveries, path=path, query=filters)
+    deliveries = api_client.require(list_webhook_deliveries, path=path, query=filters)
     narrowed = {name: value for name, value in filters.items() if name != "cursor"}
     return {
         "endpoint": endpoint,
@@ -113,23 +117,25 @@ def _read_values(endpoint_id: str) -> dict[str, Any]:
     }
 
 
-def _show(form: FormState | None, endpoint_id: str, *, made: object = None, queued: object = None) -> Response:
+def _render_page(
+    form: FormState | None, endpoint_id: str, *, new_secret: object = None, queued: object = None
+) -> Response:
     values = _read_values(endpoint_id)
     endpoint = values["endpoint"]
     subscribed = set(endpoint["events"])
     is_change = form is not None and "url" in form.values
     holds = {name: endpoint[name] for name in ("url", "events", "description")}
-    return screens.show(
+    return screens.render(
         "brand/webhooks/endpoint.html",
         form,
-        change=form if is_change else forms.blank(**holds),
+        change=form if is_change else forms.prefill(**holds),
         subscribable=endpoints.EVENTS,
         status_choices=[_ANY, *((status.value, status.value) for status in DeliveryStatus)],
         type_choices=[_ANY, *((type, type) for type in ("test", *events.TYPES))],
         sample_choices=[(type, type) for type in events.TESTABLE if {"*", type} & subscribed]
         if endpoint["managedBy"]
         else [(type, type) for type in ("test", *events.TESTABLE) if type == "test" or {"*", type} & subscribed],
-        made=made,
+        made=new_secret,
         queued=queued,
         **values,
     )

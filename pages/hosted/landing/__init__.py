@@ -1,8 +1,7 @@
-"""The landing pages of campaigns: what strangers judge a brand by, and where they apply.
+"""The landing pages of campaigns, where visitors read about a brand and apply.
 
 campaign   /p/{handle}/{campaign}: the page and its form; on a brand's own host / and /{campaign}
-shown      the page as it looks, for strangers and for the preview of its brand
-written    pages as they were written, known by all that they say
+rendering  the page as HTML, for visitors and for the preview of its brand, with a cache
 theme      its style, in the brand's colour
 crawlers   /robots.txt and the sitemap, for each host its own
 """

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from pages import show, statics
+from pages import static_files, template_filters
 
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'"
 _FRAME = """<!doctype html><html lang="en"><title>Live</title>
@@ -35,14 +35,14 @@ class Board:
     def part(self):
         """Return the part as a page holds it."""
         return (
-            f'<div id="part" data-live hx-get="/live/part?seen={show.version(self.inside)}" hx-trigger="every 100ms"'
-            f' hx-swap="outerMorph">{self.inside}</div>'
+            f'<div id="part" data-live hx-get="/live/part?seen={template_filters.content_version(self.inside)}"'
+            f' hx-trigger="every 100ms" hx-swap="outerMorph">{self.inside}</div>'
         )
 
     def answer(self, url):
         """Return the part to whoever has another version, as the service does."""
         self.asked += 1
-        is_known = self.status == 200 and url.partition("seen=")[2] == show.version(self.inside)
+        is_known = self.status == 200 and url.partition("seen=")[2] == template_filters.content_version(self.inside)
         self.statuses.append(204 if is_known else self.status)
         return {"status": self.statuses[-1], "body": "" if is_known else self.part(), "content_type": "text/html"}
 
@@ -59,7 +59,7 @@ def live(browser, site, board):
     context.add_init_script(_COUNTED)
     page, wrong = context.new_page(), []
     page.on("console", lambda said: wrong.append(said.text) if "status of" not in said.text else None)
-    whole = _FRAME.format(htmx=statics.url("htmx-4.0.1.min.js"), own=statics.url("app.js"), part=board.part())
+    whole = _FRAME.format(htmx=static_files.url("htmx-4.0.1.min.js"), own=static_files.url("app.js"), part=board.part())
     headers = {"Content-Security-Policy": _POLICY, "Content-Type": "text/html"}
     context.route("**/live", lambda route: route.fulfill(body=whole, headers=headers))
     context.route("**/live/part?*", lambda route: route.fulfill(**board.answer(route.request.url)))

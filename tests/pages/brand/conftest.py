@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def people(visitor, links):
-    """A browser in which somebody of the brand signs in: `people("Manager")`."""
+    """A browser in which a member of the brand signs in: `people("Manager")`."""
 
     def signed_in(role="Owner"):
         visitor.open(links("owner", "--role", role))

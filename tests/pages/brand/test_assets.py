@@ -27,11 +27,11 @@ def test_an_image_is_given_looked_at_and_taken_away(owner, brand):
     answer = _send_image(owner, png(640, 320), "Banner <b>1</b>", '../"<b>.svg', programId=str(brand.programs[-1]))
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=given")
 
-    shown = owner.open(_HERE).text
-    assert "Banner &lt;b&gt;1&lt;/b&gt;" in shown
-    assert "Spring &lt;i&gt;1&lt;/i&gt;" in shown
-    assert "PNG, 640 × 320, 1 KiB" in shown
-    there = re.search(rf'src="({_HERE}/[^"]+/file)"', shown)[1]
+    html = owner.open(_HERE).text
+    assert "Banner &lt;b&gt;1&lt;/b&gt;" in html
+    assert "Spring &lt;i&gt;1&lt;/i&gt;" in html
+    assert "PNG, 640 × 320, 1 KiB" in html
+    there = re.search(rf'src="({_HERE}/[^"]+/file)"', html)[1]
     answer = owner.open(there)
     assert (answer.data, answer.content_type) == (png(640, 320), "image/png")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="banner-b-1-b.png"'
@@ -50,12 +50,12 @@ def test_a_text_is_given_as_it_was_typed_once(owner, brand):
 
     (made,) = brand.get("/api/v1/assets").json["items"]
     assert made["text"] == "</textarea><script>\n\nalert(1)"
-    shown = owner.open(_HERE).text
-    assert "\n&lt;/textarea&gt;&lt;script&gt;\n\nalert(1)</textarea>" in shown
-    assert "<script>\n" not in shown
+    html = owner.open(_HERE).text
+    assert "\n&lt;/textarea&gt;&lt;script&gt;\n\nalert(1)</textarea>" in html
+    assert "<script>\n" not in html
 
 
-def test_what_is_wrong_comes_back_beside_its_field_with_what_was_typed(owner, brand):
+def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
     for content, file_name, said in (
         (b"", "", "Choose a file."),
         (b"<svg onload='alert(1)'/>", "banner.png", "The content must be an image"),

@@ -43,9 +43,9 @@ def _deliver(brand, connection, *sent):
 
 def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
     visitor = people()
-    shown = visitor.open(_HERE).text
-    assert "No gateway is connected" in shown
-    assert "No platform is connected" in shown
+    html = visitor.open(_HERE).text
+    assert "No gateway is connected" in html
+    assert "No platform is connected" in html
 
     offers = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
     assert len(offers) >= 10
@@ -72,7 +72,7 @@ def test_a_gateway_is_connected_and_what_is_left_to_do_is_said(brand, people, st
 @pytest.mark.parametrize(
     "typed", [{"apiKey": "sk_live_wrong"}, {"apiKey": ""}, {"mode": "none"}, {"apiKey": "x" * 5_000}]
 )
-def test_what_the_gateway_does_not_take_is_said_and_not_kept(brand, people, stage, typed):
+def test_credentials_refused_by_the_gateway_show_an_error_and_are_not_stored(brand, people, stage, typed):
     answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE | typed)
 
     assert answer.status_code in (400, 422)
@@ -87,14 +87,14 @@ def test_a_second_one_of_a_gateway_is_refused(people, shop):
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
 
 
-def test_what_came_in_is_listed_with_what_became_of_it(brand, people, shop, stage):
+def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage):
     nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
     _deliver(brand, shop, *stage.pay(Purchase(slug="ben")).sent, stage.malformed(), *nobodys.sent)
     visitor = people()
-    shown = visitor.open(shop["page"]).text
-    tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', shown))
+    html = visitor.open(shop["page"]).text
+    tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
     assert (tiles["Came in"], tiles["Credited"], tiles["Nobody referred"], tiles["Failed"]) == ("5", "1", "1", "1")
-    assert "/dashboard/conversions/" in shown
+    assert "/dashboard/conversions/" in html
 
     failed = visitor.open(f"{shop['page']}?status=Failed").text
     (replay,) = re.findall(r'action="([^"]+/replay)"', failed)
@@ -142,8 +142,8 @@ def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
     assert visitor.send(f"{shop['page']}/disconnect", {"_key": "k"}).status_code == 303
 
     assert "Disconnected" in visitor.open(_HERE).text
-    shown = visitor.open(shop["page"]).text
-    assert f'method="post" action="{shop["page"]}' not in shown
+    html = visitor.open(shop["page"]).text
+    assert f'method="post" action="{shop["page"]}' not in html
     assert visitor.send(f"{shop['page']}/check", {"_key": "l"}).status_code == 404
 
 
@@ -161,7 +161,7 @@ def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
         assert brand.rows("select count(*) from platform_connection") == [(0,)]
 
 
-def test_a_platform_that_refuses_says_so(brand, people):
+def test_refusal_of_a_platform_is_shown(brand, people):
     with asked() as platform:
         wrong = dict.fromkeys(platform.credentials, "wrong")
         answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong})
@@ -170,13 +170,13 @@ def test_a_platform_that_refuses_says_so(brand, people):
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
-def test_who_may_not_connect_reads_and_changes_nothing(brand, people, shop, role):
+def test_member_without_permission_reads_connections_and_changes_nothing(brand, people, shop, role):
     with asked() as platform:
         made = platform_connected(brand.person("Owner"), platform)
         visitor = people(role)
         for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
-            shown = visitor.open(path).text
-            assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+            html = visitor.open(path).text
+            assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
         assert shop["webhookUrl"] not in visitor.open(shop["page"]).text
         for path in (f"{shop['page']}/check", f"{shop['page']}/disconnect", f"{_HERE}/platforms/{made['id']}"):
             assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path
@@ -194,7 +194,7 @@ def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, st
 
 
 @pytest.mark.parametrize("query", ["status=x", "cursor=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(people, shop, query):
+def test_invalid_filter_shows_an_error(people, shop, query):
     answer = people().open(f"{shop['page']}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pages.show import colour
+from pages.template_filters import state_colour
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.recruits import Recruits
 from tests.support.rows.paying import Payroll
@@ -51,16 +51,16 @@ def _status(brand, conversion_id):
 
 
 def test_it_says_its_state_and_when_it_is_payable(campaign, sold, people):
-    shown = people("Viewer").open(f"{_HERE}/{sold}").text
+    html = people("Viewer").open(f"{_HERE}/{sold}").text
     (hold_until,) = campaign.rows("select hold_until from conversion where id = %s", sold)[0]
 
-    assert '<span class="chip wait">Pending</span>' in shown
-    assert re.search(rf'payable <time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">', shown)
-    assert "100.00 USD" in shown
-    assert "20.00 USD" in shown
-    assert "20\N{NO-BREAK SPACE}%" in shown
-    assert "the rate of the program" in shown
-    assert "Cleo &lt;C&gt;" in shown
+    assert '<span class="chip wait">Pending</span>' in html
+    assert re.search(rf'payable <time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">', html)
+    assert "100.00 USD" in html
+    assert "20.00 USD" in html
+    assert "20\N{NO-BREAK SPACE}%" in html
+    assert "the rate of the program" in html
+    assert "Cleo &lt;C&gt;" in html
 
 
 def test_all_six_steps_say_why_and_one_decided(sold, people):
@@ -78,36 +78,36 @@ def test_a_share_names_its_recruiter_its_recruit_and_the_order(brand, people, dr
     brand.sale(affiliateSlug="ben", externalEventId="order-7")
     drain()
     ((share,),) = brand.rows("select id from conversion where parent_id is not null")
-    shown = people("Viewer").open(f"{_HERE}/{share}").text
+    html = people("Viewer").open(f"{_HERE}/{share}").text
 
-    assert "<h1>Recruiter's share of order-7</h1>" in shown
-    assert "Rita Rec recruited Ben Blog, who was credited with this sale." in shown
-    assert ">Sale order-7</a>" in shown
-    assert ":override:" not in shown
+    assert "<h1>Recruiter's share of order-7</h1>" in html
+    assert "Rita Rec recruited Ben Blog, who was credited with this sale." in html
+    assert ">Sale order-7</a>" in html
+    assert ":override:" not in html
     assert ":override:" not in people("Viewer").open(_HERE).text
 
 
-def test_what_no_payment_made_says_where_it_comes_from(campaign, people):
+def test_conversion_without_a_payment_shows_its_source(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
     made = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
-    shown = people().open(f"{_HERE}/{made}").text
+    html = people().open(f"{_HERE}/{made}").text
 
-    assert "Recorded by hand with an API key" in shown
-    assert [name for name, _ in _steps(shown)] == _STEPS
-    assert not any(">decided<" in said for _, said in _steps(shown))
-    assert "<h1>Bonus" in shown
+    assert "Recorded by hand with an API key" in html
+    assert [name for name, _ in _steps(html)] == _STEPS
+    assert not any(">decided<" in said for _, said in _steps(html))
+    assert "<h1>Bonus" in html
 
 
 def test_refunds_stand_in_its_history(campaign, sold, people, drain):
     campaign.refund("order-1", 4_000)
     drain()
-    shown = people().open(f"{_HERE}/{sold}").text
+    html = people().open(f"{_HERE}/{sold}").text
 
-    assert '<table aria-label="History" role="table">' in shown
-    assert "refund" in shown
-    assert "40.00 USD" in shown
-    assert "12.00 USD" in shown
+    assert '<table aria-label="History" role="table">' in html
+    assert "refund" in html
+    assert "40.00 USD" in html
+    assert "12.00 USD" in html
 
 
 def test_its_payout_is_named(app, flask, visitor):
@@ -119,8 +119,8 @@ def test_its_payout_is_named(app, flask, visitor):
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
     ((payout,),) = payroll.payouts("id")
 
-    shown = visitor.open(f"{_HERE}/{sold}").text
-    assert f'<a href="/dashboard/payouts/{payout}">20.00 USD</a>' in shown
+    html = visitor.open(f"{_HERE}/{sold}").text
+    assert f'<a href="/dashboard/payouts/{payout}">20.00 USD</a>' in html
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_a_manager_decides_with_a_reason(campaign, sold, people, action, status)
     answer = visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": action, "reason": "Asked <them>"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
-    assert f'<span class="chip {colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
+    assert f'<span class="chip {state_colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
     ((after,),) = campaign.rows("select after from audit_entry where entity_id = %s", sold)
     assert (after["status"], after["reason"]) == (status, "Asked <them>")
 
 
-def test_what_was_invalidated_is_validated_again(campaign, sold, people):
+def test_invalidated_conversion_is_validated_again(campaign, sold, people):
     visitor = people()
     for action, status in (("invalidate", "Invalidated"), ("validate", "Pending")):
         assert visitor.send(f"{_HERE}/{sold}", {"_key": action, "action": action}).status_code == 303
@@ -150,7 +150,7 @@ def test_a_double_click_decides_once(campaign, sold, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'conversion.approved'") == [(1,)]
 
 
-def test_what_somebody_else_decided_meanwhile_is_said_and_the_reason_kept(campaign, sold, people):
+def test_decision_made_meanwhile_is_shown_and_the_reason_kept(campaign, sold, people):
     visitor = people()
     visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "deny"})
     answer = visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "approve", "reason": "late"})
@@ -162,7 +162,7 @@ def test_what_somebody_else_decided_meanwhile_is_said_and_the_reason_kept(campai
 
 
 @pytest.mark.parametrize("form", [{}, {"action": "pay"}, {"action": ""}])
-def test_a_form_that_decides_nothing_is_said(campaign, sold, people, form):
+def test_form_without_an_action_shows_an_error(campaign, sold, people, form):
     answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "reason": "kept"} | form)
 
     assert answer.status_code == 422
@@ -170,7 +170,7 @@ def test_a_form_that_decides_nothing_is_said(campaign, sold, people, form):
     assert _status(campaign, sold) == "Pending"
 
 
-def test_a_reason_that_is_too_long_is_said_at_its_field(campaign, sold, people):
+def test_too_long_reason_shows_an_error_at_its_field(campaign, sold, people):
     answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny", "reason": "x" * 1_001})
 
     assert answer.status_code == 400
@@ -185,16 +185,16 @@ def test_a_viewer_decides_nothing(campaign, sold, people):
     assert _status(campaign, sold) == "Pending"
 
 
-def test_what_is_decided_for_good_offers_nothing_more(campaign, people):
+def test_final_status_offers_no_decisions(campaign, people):
     made = conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
 
-    shown = people().open(f"{_HERE}/{made}").text
-    assert f'action="{_HERE}/{made}"' not in shown
-    assert "payable <time" not in shown
+    html = people().open(f"{_HERE}/{made}").text
+    assert f'action="{_HERE}/{made}"' not in html
+    assert "payable <time" not in html
 
 
 @pytest.mark.parametrize("unknown", ["x", "01890000-0000-7000-8000-000000000000"])
-def test_what_nobody_has_is_not_there(campaign, people, unknown):
+def test_unknown_conversion_returns_404(campaign, people, unknown):
     visitor = people()
     assert visitor.open(f"{_HERE}/{unknown}").status_code == 404
     assert visitor.send(f"{_HERE}/{unknown}", {"_key": "k", "action": "deny"}).status_code == 404
@@ -210,10 +210,10 @@ def test_manager_refunds_a_part_with_reason_and_note(campaign, sold, people):
     answer = visitor.send(f"{_HERE}/{sold}", form)
 
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
-    shown = visitor.open(f"{_HERE}/{sold}").text
-    assert "Chargeback: Bank &lt;7&gt;" in shown
-    assert "all that remains, 60.00 USD" in shown
-    assert _forms(shown) == ["Refund", "Change the commission"]
+    html = visitor.open(f"{_HERE}/{sold}").text
+    assert "Chargeback: Bank &lt;7&gt;" in html
+    assert "all that remains, 60.00 USD" in html
+    assert _forms(html) == ["Refund", "Change the commission"]
 
 
 def test_empty_amount_refunds_what_remains_and_a_double_click_refunds_once(campaign, sold, people):
@@ -231,9 +231,9 @@ def test_admin_undoes_a_refund_and_is_offered_it_no_more(campaign, sold, people)
     assert "Undo the refund" in _forms(visitor.open(f"{_HERE}/{sold}").text)
 
     assert visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "restore"}).status_code == 303
-    shown = visitor.open(f"{_HERE}/{sold}").text
-    assert "Refund undone" in shown
-    assert "Undo the refund" not in _forms(shown)
+    html = visitor.open(f"{_HERE}/{sold}").text
+    assert "Refund undone" in html
+    assert "Undo the refund" not in _forms(html)
     answer = visitor.send(f"{_HERE}/{sold}", {"_key": "c", "action": "restore"})
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
 
@@ -243,11 +243,11 @@ def test_manager_changes_the_commission(campaign, sold, people):
     form = {"_key": "k", "action": "adjust", "commission": "12.34", "reason": "other", "note": "Agreed"}
     assert visitor.send(f"{_HERE}/{sold}", form).status_code == 303
 
-    shown = visitor.open(f"{_HERE}/{sold}").text
-    assert "12.34 USD" in shown
-    assert "Another reason: Agreed" in shown
-    assert "the commission was changed by hand since" in shown
-    assert "the rate of the program" not in shown
+    html = visitor.open(f"{_HERE}/{sold}").text
+    assert "12.34 USD" in html
+    assert "Another reason: Agreed" in html
+    assert "the commission was changed by hand since" in html
+    assert "the rate of the program" not in html
 
 
 @pytest.mark.parametrize(
@@ -291,10 +291,10 @@ def test_bonus_has_no_field_for_an_amount(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
     bonus = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
-    shown = people("Manager").open(f"{_HERE}/{bonus}").text
+    html = people("Manager").open(f"{_HERE}/{bonus}").text
 
-    assert "only be refunded as a whole" in shown
-    assert 'id="refund-amount"' not in shown
+    assert "only be refunded as a whole" in html
+    assert 'id="refund-amount"' not in html
 
 
 @pytest.mark.parametrize(

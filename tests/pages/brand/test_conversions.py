@@ -69,21 +69,21 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
     ],
 )
 def test_the_filter_stands_in_the_address(campaign, made, people, query, names):
-    shown = people().open(f"{_HERE}?{query}").text
+    html = people().open(f"{_HERE}?{query}").text
 
-    assert _rows(shown) == [str(made[name]) for name in names]
-    assert ("With this filter there is no conversion" in shown) == (not names)
+    assert _rows(html) == [str(made[name]) for name in names]
+    assert ("With this filter there is no conversion" in html) == (not names)
 
 
 def test_the_filter_stands_in_the_form(campaign, made, people):
-    shown = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
+    html = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
 
-    assert '<form class="filters" method="get"' in shown
-    assert '<option value="Pending" selected>' in shown
-    assert f'<option value="{campaign.programs[-1]}" selected>Spring' in shown
-    assert 'value="&#34;a"' in shown
+    assert '<form class="filters" method="get"' in html
+    assert '<option value="Pending" selected>' in html
+    assert f'<option value="{campaign.programs[-1]}" selected>Spring' in html
+    assert 'value="&#34;a"' in html
     for label in ("Status", "Program"):
-        assert re.search(rf"<label for=\"\w+\">{label}</label>", shown)
+        assert re.search(rf"<label for=\"\w+\">{label}</label>", html)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_filter_stands_in_the_form(campaign, made, people):
         ("affiliateId=x", "affiliateId"),
     ],
 )
-def test_a_filter_that_says_nothing_sensible_is_said_at_its_field(campaign, made, people, query, field):
+def test_invalid_filter_shows_an_error_at_its_field(campaign, made, people, query, field):
     visitor = people()
     answer = visitor.open(f"{_HERE}?{query}")
 
@@ -109,7 +109,7 @@ def test_a_filter_that_says_nothing_sensible_is_said_at_its_field(campaign, made
     assert (file.status_code, file.headers["Location"].partition("?")[0]) == (303, _HERE)
 
 
-def test_a_place_that_no_list_gave_out_is_said(campaign, made, people):
+def test_invalid_cursor_shows_an_error(campaign, made, people):
     answer = people().open(f"{_HERE}?cursor=x")
 
     assert answer.status_code == 400
@@ -139,11 +139,11 @@ def test_the_list_is_a_file_too(campaign, made, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'conversions.exported'") == [(1,)]
 
 
-def test_nothing_at_all_says_what_to_do(brand, people):
-    shown = people().open(_HERE).text
+def test_empty_list_shows_the_next_step(brand, people):
+    html = people().open(_HERE).text
 
-    assert "No conversions yet" in shown
-    assert '<table aria-label="Conversions" role="table">' not in shown
+    assert "No conversions yet" in html
+    assert '<table aria-label="Conversions" role="table">' not in html
 
 
 def test_no_other_brands_conversion_is_there(campaign, made, people, rival):

@@ -42,11 +42,11 @@ def test_a_coupon_is_made_here_and_at_the_gateway(shop, people):
     visitor = people()
     assert "New coupon</h1>" in visitor.open(f"{_HERE}/new").text
     answer = visitor.send(f"{_HERE}/new", _new(shop))
-    shown = visitor.open(answer.headers["Location"]).text
+    html = visitor.open(answer.headers["Location"]).text
 
     assert answer.status_code == 303
-    assert "<h1>Partner 15</h1>" in shown
-    assert "15\N{NO-BREAK SPACE}% off the first payment" in shown
+    assert "<h1>Partner 15</h1>" in html
+    assert "15\N{NO-BREAK SPACE}% off the first payment" in html
     assert _names(visitor.open(_HERE).text, "Coupons") == ["Partner 15"]
 
 
@@ -57,9 +57,9 @@ def test_coupons_of_all_programs_are_one_list_that_is_narrowed(shop, people):
     assert made.status_code == 201
     visitor = people()
 
-    shown = visitor.open(_HERE).text
-    assert "Coupons of all programs" in shown
-    assert _names(shown, "Coupons") == ["Of autumn", "Of spring"]
+    html = visitor.open(_HERE).text
+    assert "Coupons of all programs" in html
+    assert _names(html, "Coupons") == ["Of autumn", "Of spring"]
     assert _names(visitor.open(f"{_HERE}?programId={spring}").text, "Coupons") == ["Of spring"]
 
 
@@ -89,7 +89,7 @@ def test_an_amount_is_typed_as_people_write_it(shop, people):
         ({"expiresAt": "soon"}, "expiresAt"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field_and_nothing_is_made(shop, people, typed, field):
+def test_invalid_coupon_shows_an_error_at_its_field_and_is_not_created(shop, people, typed, field):
     form = _new(shop) | {"discountCurrency": "", "durationInMonths": "", "expiresAt": ""} | typed
     answer = people().send(f"{_HERE}/new", form)
 
@@ -112,9 +112,9 @@ def test_a_code_is_given_out_to_whom_the_email_names(shop, people):
     answer = visitor.send(f"{here}/codes", {"_key": "k", "email": " JANE@example.com", "code": "JANE-15"})
     assert answer.status_code == 303, answer.text
 
-    shown = visitor.open(here).text
-    assert _names(shown, "Codes") == ["JANE-15"]
-    assert "Jane &lt;Ek&gt;" in shown
+    html = visitor.open(here).text
+    assert _names(html, "Codes") == ["JANE-15"]
+    assert "Jane &lt;Ek&gt;" in html
     assert _names(visitor.open(_HERE).text, "Codes") == ["JANE-15"]
 
     nobody = visitor.send(f"{here}/codes", {"_key": "l", "email": "zoe@example.com", "code": ""})
@@ -130,12 +130,12 @@ def test_a_code_is_revoked(shop, people):
     assert address == f"{_HERE}/codes/{jane}/{made['id']}/revoke"
 
     assert visitor.send(address, {"_key": "k"}).status_code == 303
-    shown = visitor.open(_HERE).text
-    assert "Revoked" in shown
-    assert "/revoke" not in shown
+    html = visitor.open(_HERE).text
+    assert "Revoked" in html
+    assert "/revoke" not in html
 
 
-def test_a_code_that_was_made_elsewhere_is_registered(brand, people):
+def test_external_code_is_registered(brand, people):
     brand.program()
     brand.affiliate("ben")
     visitor, form = people(), {"_key": "k", "programId": str(brand.programs[0]), "email": "ben@example.com"}
@@ -147,7 +147,7 @@ def test_a_code_that_was_made_elsewhere_is_registered(brand, people):
     assert re.search(r'id="code-code"[^>]*aria-invalid="true"', wrong.text)
 
 
-def test_what_can_change_is_changed(shop, people):
+def test_changeable_fields_of_a_coupon_are_changed(shop, people):
     family = coupon(shop)
     here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
     form = {"_key": "k", "name": "Partner", "selfMintMode": "AllAffiliates", "maxCodesPerAffiliate": "2"}
@@ -180,14 +180,14 @@ def test_the_list_says_what_is_missing(brand, people):
     visitor = people()
     assert "No programs yet" in visitor.open(_HERE).text
     brand.program()
-    shown = visitor.open(_HERE).text
-    assert "No coupons yet" in shown
-    assert "No codes yet" in shown
+    html = visitor.open(_HERE).text
+    assert "No coupons yet" in html
+    assert "No codes yet" in html
     assert "No codes here" in visitor.open(f"{_HERE}?status=Revoked").text
 
 
 @pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(shop, people, query):
+def test_invalid_filter_shows_an_error(shop, people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
@@ -207,8 +207,8 @@ def test_a_viewer_reads_and_changes_nothing(shop, people):
     family = coupon(shop)
     visitor, here = people("Viewer"), f"{_HERE}/{shop.programs[0]}/{family['id']}"
     for path in (_HERE, here, f"{_HERE}/new"):
-        shown = visitor.open(path).text
-        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+        html = visitor.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
     assert visitor.send(f"{here}/archive", {"_key": "k"}).status_code == 403
 
 
@@ -241,11 +241,11 @@ def test_code_without_a_coupon_is_minted_at_the_store(brand, store, people):
     assert answer.status_code == 303, answer.text
     assert len(store.codes.live("JANE15")) == 1
     assert (store.codes.terms("JANE15").percent, store.codes.terms("JANE15").cap) == (15, 7)
-    shown = visitor.open(answer.headers["Location"]).text
-    assert "The code is made." in shown
-    assert _names(shown, "Codes") == ["JANE15"]
-    assert "15\N{NO-BREAK SPACE}% off the first payment" in shown
-    assert "at shopify" in shown
+    html = visitor.open(answer.headers["Location"]).text
+    assert "The code is made." in html
+    assert _names(html, "Codes") == ["JANE15"]
+    assert "15\N{NO-BREAK SPACE}% off the first payment" in html
+    assert "at shopify" in html
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def work(app):
 
 @pytest.fixture
 def people(visitor, flask, work):
-    """A browser in which somebody of that brand signs in."""
+    """A browser in which a member of that brand signs in."""
 
     def signed_in(role="Owner"):
         visitor.open(flask.json("sign-in", "owner", "--org", work.brand.id, "--role", role)["url"])
@@ -42,10 +42,10 @@ def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
     assert answer.status_code == 303, answer.text
     there = answer.headers["Location"].partition("?")[0]
 
-    shown = visitor.open(there).text
-    assert "<h1>Video</h1>" in shown
-    assert re.findall(r"<h3>([^<]+)</h3>", shown) == ["1. Script", "2. Cut"]
-    assert "100.50 EUR" in shown
+    html = visitor.open(there).text
+    assert "<h1>Video</h1>" in html
+    assert re.findall(r"<h3>([^<]+)</h3>", html) == ["1. Script", "2. Cut"]
+    assert "100.50 EUR" in html
     for act, status in (("offer", "Offered"), ("cancel", "Cancelled")):
         assert visitor.send(f"{there}/act", {"_key": act, "act": act}).status_code == 303
         assert f">{status}</span>" in visitor.open(there).text
@@ -65,7 +65,7 @@ def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
         ({"title1": "", "amount1": "", "due1": "", "title2": "", "amount2": ""}, "title1"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(work, people, typed, field):
+def test_invalid_value_shows_an_error_at_its_field(work, people, typed, field):
     answer = people().send(f"{_HERE}/new", _form(work, **typed))
 
     assert answer.status_code in (400, 422)
@@ -104,9 +104,9 @@ def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
     assert "1 submission" in visitor.open(_HERE).text
     assert visitor.send(f"{there}/milestones/1/approve", {"_key": "a"}).status_code == 303
     drain("payouts")
-    shown = visitor.open(there).text
-    assert ">Completed</span>" in shown
-    assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', shown)
+    html = visitor.open(there).text
+    assert ">Completed</span>" in html
+    assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', html)
 
 
 def test_a_submission_is_sent_back_and_disputed(work, people):
@@ -125,7 +125,7 @@ def test_a_submission_is_sent_back_and_disputed(work, people):
     assert work.statuses(deal_id) == ["Disputed"]
 
 
-def test_what_comes_out_of_turn_is_said(work, people):
+def test_act_in_the_wrong_state_shows_a_refusal(work, people):
     deal_id = work.draft(50_000)
     visitor = people()
     answer = visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"})
@@ -143,8 +143,8 @@ def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
 
     viewer = people("Viewer")
     for path in (_HERE, f"{_HERE}/{deal_id}", f"{_HERE}/new"):
-        shown = viewer.open(path).text
-        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+        html = viewer.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
 
 
 def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
@@ -156,7 +156,7 @@ def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
 
 
 @pytest.mark.parametrize("query", ["status=x", "programId=x", "cursor=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(people, query):
+def test_invalid_filter_shows_an_error(people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.brand.imports import upload
+from pages.brand.imports import new_import
 from tests.support.api.importing import import_sales, past_sale
 
 _TEXTS = ["", " ", "x" * 70_000, "nul\x00", "Zoë 李 \u202e", "-1", "9" * 40, "null", "<b>", "{{ 7 * 7 }}", "'; --"]
@@ -14,7 +14,7 @@ _FORMS = {
     "/dashboard/webhooks/{endpoint_id}/deliveries/{delivery_id}": ("_key",),
 }
 _FILE = "affiliateSlug,amount,commission,currency,occurredAt\nben,1.00,0.10,EUR,2024-01-31\n"
-_GOOD = {"url": "https://localhost/other", "events": "*", "packed": upload.packed(_FILE)}
+_GOOD = {"url": "https://localhost/other", "events": "*", "packed": new_import.pack(_FILE)}
 _DOES = {
     "/dashboard/imports/new": ("look", "import"),
     "/dashboard/webhooks/{endpoint_id}": ("change", "sample", "rotate", "redeliver"),

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from pages.brand.imports import upload
+from pages.brand.imports import new_import
 from tests.support.api.importing import import_people, import_sales, past_sale, person_row
 
 NEW = "/dashboard/imports/new"
@@ -70,7 +70,7 @@ def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
     assert campaign.rows("select status, payout_locked from conversion where currency = 'EUR'") == [("Pending", True)]
 
 
-def test_what_was_not_paid_becomes_payable_where_that_is_chosen(campaign, owner):
+def test_unpaid_sales_become_payable_if_chosen(campaign, owner):
     look = _choose(owner, campaign, _GOOD)
     assert "9.80 EUR + 20.00 USD" in look.text
 
@@ -133,7 +133,7 @@ def test_amounts_in_major_units_are_said_to_be_so(campaign, owner):
     assert "9.80 EUR" in look.text
 
 
-def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
+def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
     owner.send(NEW, _next(_choose(owner, campaign, _GOOD)))
 
     look = _choose(owner, campaign, _GOOD)
@@ -154,7 +154,7 @@ def test_what_is_known_already_leaves_nothing_to_import(campaign, owner):
         (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import can have at most 1000 rows"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_at_its_field(campaign, owner, text, said):
+def test_unreadable_file_shows_an_error_at_its_field(campaign, owner, text, said):
     answer = _choose(owner, campaign, text)
 
     assert answer.status_code in (400, 422)
@@ -204,11 +204,11 @@ def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
     assert "No imports yet" in owner.open("/dashboard/imports").text
     made = import_people(campaign, person_row("ann")).json
 
-    shown = owner.open("/dashboard/imports").text
+    html = owner.open("/dashboard/imports").text
 
-    assert 'aria-label="Imports"' in shown
-    assert f'href="/dashboard/imports/{made["jobId"]}"' in shown
-    assert '<span class="chip ok">Done</span>' in shown
+    assert 'aria-label="Imports"' in html
+    assert f'href="/dashboard/imports/{made["jobId"]}"' in html
+    assert '<span class="chip ok">Done</span>' in html
     assert made["jobId"] in owner.open("/dashboard/imports?kind=Affiliates&status=").text
     none = owner.open("/dashboard/imports?kind=Conversions").text
     assert "Nothing with this filter" in none
@@ -231,7 +231,7 @@ def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-def test_what_is_in_use_is_not_undone_and_says_how_much(campaign, owner):
+def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
     made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
     address = f"/dashboard/imports/{made['jobId']}/undo"
     key = re.search(r'/undo"><input type="hidden" name="_key" value="([^"]*)"', owner.open(address).text)[1]
@@ -245,7 +245,7 @@ def test_what_is_in_use_is_not_undone_and_says_how_much(campaign, owner):
     assert "Undo import</button>" not in refused.text
 
 
-def test_who_may_not_import_sees_what_was_and_no_form(campaign, visitor, links):
+def test_member_without_permission_sees_imports_without_the_form(campaign, visitor, links):
     made = import_people(campaign, person_row("ann")).json
     visitor.open(links("owner", "--org", campaign.id, "--role", "Viewer", "--email", "vera@x.test"))
 
@@ -272,7 +272,7 @@ def test_packing_costs_little_more_than_the_quickest_compression():
     # Two letters in random order are what the most thorough level takes thirty times as long for.
     text = "".join(random.Random(1).choices("ab", k=500_000))
 
-    assert _cost(lambda: upload.packed(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
+    assert _cost(lambda: new_import.pack(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
 
 
 def _cost(act):
@@ -320,4 +320,4 @@ def test_malformed_source_is_refused_beside_its_field(campaign, owner):
     look = _choose(owner, campaign, _GOOD, source="my service")
 
     assert look.status_code == 400
-    assert "a to z, 0 to 9 and hyphens, at most 40" in look.text
+    assert "1 to 40 of a-z, 0-9 and hyphen" in look.text

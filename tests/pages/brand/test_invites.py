@@ -34,14 +34,14 @@ def _marked(answer):
 
 
 def test_without_invites_it_says_what_to_do(people):
-    shown = people().open(_HERE).text
+    html = people().open(_HERE).text
 
-    assert "No invites yet" in shown
-    assert 'href="/dashboard/programs/new"' in shown
-    assert 'method="post" action="/dashboard/invites"' not in shown
+    assert "No invites yet" in html
+    assert 'href="/dashboard/programs/new"' in html
+    assert 'method="post" action="/dashboard/invites"' not in html
 
 
-def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program):
+def test_new_invite_shows_its_link_once(brand, people, program):
     visitor = people("Manager")
     form = {
         "do": "one",
@@ -55,10 +55,10 @@ def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program
         "autoApprove": "on",
         "_key": "one-and-the-same-key",
     }
-    shown = visitor.send(_HERE, form).text
+    html = visitor.send(_HERE, form).text
     again = visitor.send(_HERE, form).text
 
-    link = re.search(r'<input id="their-link" value="([^"]+)" readonly>', shown)[1]
+    link = re.search(r'<input id="their-link" value="([^"]+)" readonly>', html)[1]
     assert "/invites/" in link
     assert link in again
     (invite,) = _invites(brand).values()
@@ -83,7 +83,7 @@ def test_somebody_is_invited_and_their_link_is_shown_once(brand, people, program
     ],
     ids=str,
 )
-def test_what_is_wrong_with_one_stands_at_its_field(brand, people, program, wrong, field):
+def test_error_of_a_single_invite_is_shown_at_its_field(brand, people, program, wrong, field):
     form = {
         "do": "one",
         "programId": program,
@@ -103,11 +103,11 @@ def test_many_are_invited_and_clashes_of_slugs_are_told(brand, people, program):
     ann = f"ann-{brand.id.hex}"
     people_in = [f"a@example.com, Ann, {ann}", "", "b@example.com,,ben", f"c@example.com,C,{ann}", "a@example.com"]
     lines = "\r\n".join([*people_in, "d@example.com"])
-    shown = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
+    html = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
 
-    assert "4 invites are on their way." in shown
-    assert "One was left out" in shown
-    clashes = shown.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
+    assert "4 invites are on their way." in html
+    assert "One was left out" in html
+    clashes = html.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
     assert "b@example.com" in clashes
     assert "somebody else has it" in clashes
     assert "wanted twice here" in clashes
@@ -129,7 +129,7 @@ def test_many_are_invited_and_clashes_of_slugs_are_told(brand, people, program):
         ("\n".join(f"a{number}@example.com" for number in range(51)), "1 to 50 recipients"),
     ],
 )
-def test_a_line_that_is_wrong_is_named_and_nobody_is_invited(brand, people, program, lines, said):
+def test_wrong_line_is_named_and_no_invite_is_sent(brand, people, program, lines, said):
     answer = people().send(_HERE, {"do": "many", "programId": program, "recipients": lines})
 
     assert answer.status_code == 400
@@ -171,10 +171,10 @@ def test_the_filter_is_in_the_address(brand, people, invited):
 def test_a_viewer_reads_and_sends_nothing(brand, people, program, invited):
     invite = invited("ina@example.com")
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert "ina@example.com" in shown
-    assert 'method="post" action="/dashboard/invites"' not in shown
+    assert "ina@example.com" in html
+    assert 'method="post" action="/dashboard/invites"' not in html
     for form in (
         {"do": "one", "programId": program, "email": "bo@example.com"},
         {"do": "many", "programId": program, "recipients": "bo@example.com"},

@@ -80,7 +80,7 @@ def test_a_double_click_records_one(campaign, people):
         ({"occurredAt": "soon"}, "occurredAt"),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(campaign, people, typed, field):
+def test_error_is_shown_at_its_field_with_the_typed_values(campaign, people, typed, field):
     answer = people().send(_HERE, _form(campaign, note="My <note>", **typed))
 
     assert answer.status_code in (400, 422)
@@ -90,7 +90,7 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(campaign, pe
     assert _made(campaign) == []
 
 
-def test_somebody_who_cannot_earn_is_said_with_the_way_to_them(campaign, people):
+def test_ineligible_affiliate_shows_an_error_with_a_link(campaign, people):
     answer = people().send(_HERE, _form(campaign, affiliate="ben@example.com"))
 
     assert answer.status_code == 409
@@ -98,16 +98,16 @@ def test_somebody_who_cannot_earn_is_said_with_the_way_to_them(campaign, people)
     assert "Open the affiliate" in answer.text
 
 
-def test_a_sale_that_credited_nobody_is_made_good(campaign, people):
+def test_uncredited_sale_is_credited_by_hand(campaign, people):
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((dropped,),) = campaign.rows("select id from uncredited_conversion")
     campaign.rows("update affiliate set status = 'Approved' where full_name = 'Ben' returning 1")
     visitor = people()
-    shown = visitor.open(f"{_HERE}?uncredited={dropped}").text
-    typed = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', shown))
+    html = visitor.open(f"{_HERE}?uncredited={dropped}").text
+    typed = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', html))
 
     assert (typed["amount"], typed["currency"], typed["affiliate"]) == ("49.00", "EUR", "ben@example.com")
-    assert f'name="uncredited" value="{dropped}"' in shown
+    assert f'name="uncredited" value="{dropped}"' in html
     sent = _form(campaign, **typed, uncredited=str(dropped))
     assert visitor.send(_HERE, sent).status_code == 303
     assert campaign.rows("select status from uncredited_conversion") == [("dismissed",)]
@@ -120,9 +120,9 @@ def test_a_row_of_somebody_else_fills_nothing_in(campaign, people, rival):
     rival.sale(affiliateSlug="evangeline", amountCents=777)
     ((dropped,),) = rival.rows("select id from uncredited_conversion")
 
-    shown = people().open(f"{_HERE}?uncredited={dropped}").text
-    assert "evangeline" not in shown
-    assert "uncredited" not in shown
+    html = people().open(f"{_HERE}?uncredited={dropped}").text
+    assert "evangeline" not in html
+    assert "uncredited" not in html
 
 
 def test_a_viewer_is_not_shown_it(campaign, people):
@@ -134,6 +134,6 @@ def test_a_viewer_is_not_shown_it(campaign, people):
 
 
 def test_without_a_program_it_says_what_to_do(brand, people):
-    shown = people().open(_HERE).text
+    html = people().open(_HERE).text
 
-    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in shown
+    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html

@@ -15,12 +15,12 @@ def _waiting(shown):
 
 
 def test_a_new_brand_is_led_to_its_first_program(brand, people):
-    shown = people().open("/dashboard").text
+    html = people().open("/dashboard").text
 
-    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in shown
-    assert '<h2 id="waiting">Waiting for you</h2>' in shown
-    assert _waiting(shown) == {}
-    assert "Nothing." in shown
+    assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html
+    assert '<h2 id="waiting">Waiting for you</h2>' in html
+    assert _waiting(html) == {}
+    assert "Nothing." in html
 
 
 def test_all_that_waits_leads_to_where_it_is(brand, people):
@@ -60,12 +60,12 @@ def test_thirty_days_are_pictures_with_their_figures(brand, people):
         click(brand, ada)
     conversion(brand, ada, occurred_at=ago(days=2))
     conversion(brand, ada, occurred_at=ago(days=40))
-    shown = people().open("/dashboard").text
+    html = people().open("/dashboard").text
 
-    labels = re.findall(r'<svg class="chart"[^>]* aria-label="(\w+): ', shown)
+    labels = re.findall(r'<svg class="chart"[^>]* aria-label="(\w+): ', html)
     assert labels == ["Clicks", "Sales", "Revenue", "Commission"]
-    assert shown.count('<table aria-label="Sales" role="table">') == 1
-    table = re.search(r'<table aria-label="Sales" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+    assert html.count('<table aria-label="Sales" role="table">') == 1
+    table = re.search(r'<table aria-label="Sales" role="table">(.*?)</table>', html, re.DOTALL)[1]
     figures = dict(re.findall(r'<th scope="row" role="rowheader">([\d-]+)</th><td class="num"[^>]*>(\d+)</td>', table))
     assert len(figures) == 30
     assert figures[ago(days=2).date().isoformat()] == "1"
@@ -82,13 +82,13 @@ def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_
 
     viewer = people("Viewer")
     for page, amounts in zip(screens, expected, strict=True):
-        shown = viewer.open(page).text
+        html = viewer.open(page).text
         for label, amount in zip(("Revenue", "Commission"), amounts, strict=True):
-            table = re.search(rf'<table aria-label="{label}" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+            table = re.search(rf'<table aria-label="{label}" role="table">(.*?)</table>', html, re.DOTALL)[1]
             figures = dict(re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table))
             assert {found for found in figures.values() if found != "0.00 USD"} == {amount}, (page, label)
             assert figures[ago(days=3).date().isoformat()] == amount, (page, label)
-        assert shown.count("Besides, without a rate: 1 XPF</p>") == 1, page
+        assert html.count("Besides, without a rate: 1 XPF</p>") == 1, page
 
 
 def test_people_see_the_pictures_on_every_plan(app, flask):
@@ -105,7 +105,7 @@ def test_people_see_the_pictures_on_every_plan(app, flask):
         ], page  # fmt: skip
 
 
-def test_who_earned_the_most_stands_with_the_first_sale(brand, people):
+def test_best_affiliate_is_shown_after_the_first_sale(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     path = f"/dashboard/programs/{brand.programs[0]}"
     owner = people()
@@ -114,9 +114,9 @@ def test_who_earned_the_most_stands_with_the_first_sale(brand, people):
     conversion(brand, ada, occurred_at=ago(days=1))
 
     for page in ("/dashboard", path):
-        shown = owner.open(page).text
-        places = re.search(r'<table aria-label="Who earned the most" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+        html = owner.open(page).text
+        places = re.search(r'<table aria-label="Who earned the most" role="table">(.*?)</table>', html, re.DOTALL)[1]
         assert re.findall(r'href="/dashboard/affiliates/([^"]+)"', places) == [str(ada)], page
-        assert '<table aria-label="Sales" role="table">' in shown, page
+        assert '<table aria-label="Sales" role="table">' in html, page
     other = f"/dashboard/programs/{brand.program()}"
     assert "Who earned the most" not in owner.open(other).text

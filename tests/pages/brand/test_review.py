@@ -1,4 +1,4 @@
-"""What waits for somebody to look at it, at the dashboard."""
+"""The review queue at the dashboard."""
 
 import re
 from datetime import timedelta
@@ -64,10 +64,10 @@ def _rows(brand, table):
 
 
 def test_all_that_waits_is_one_queue(campaign, cases, people):
-    shown = people().open(_HERE).text
-    held, blocked, sale = _items(shown)
+    html = people().open(_HERE).text
+    held, blocked, sale = _items(html)
 
-    assert _kinds(shown) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
+    assert _kinds(html) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
     assert _buttons(held) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
     assert _buttons(blocked) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
     assert _buttons(sale) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
@@ -90,7 +90,7 @@ def test_an_event_is_closed_and_the_next_one_has_the_focus(campaign, cases, peop
     assert re.findall(r"data-item( autofocus)?", after) == ["", " autofocus"]
 
 
-def test_what_is_held_is_let_go_and_its_event_dismissed(campaign, cases, people):
+def test_held_conversion_is_released_and_its_event_dismissed(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[0]
 
@@ -100,7 +100,7 @@ def test_what_is_held_is_let_go_and_its_event_dismissed(campaign, cases, people)
     assert "Held out of payment" not in _kinds(visitor.open(_HERE).text)
 
 
-def test_what_was_let_go_elsewhere_is_not_offered_again(campaign, cases, people):
+def test_conversion_released_elsewhere_is_not_offered_again(campaign, cases, people):
     campaign.post(f"/api/v1/conversions/{cases['lead']}/validate", {})
 
     held = _items(people().open(_HERE).text)[0]
@@ -117,7 +117,7 @@ def test_a_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
     assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
 
 
-def test_somebody_is_banned_where_they_are_seen(campaign, cases, ada, people):
+def test_affiliate_is_banned_from_the_queue(campaign, cases, ada, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
 
@@ -125,7 +125,7 @@ def test_somebody_is_banned_where_they_are_seen(campaign, cases, ada, people):
     assert campaign.rows("select status from affiliate where id = %s", ada) == [("Banned",)]
 
 
-def test_a_case_that_is_closed_meanwhile_is_said(campaign, cases, people):
+def test_case_closed_meanwhile_shows_a_refusal(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
     visitor.send(_HERE, _sent(item, "resolve") | {"_key": "a"})
@@ -139,14 +139,14 @@ def test_a_case_that_is_closed_meanwhile_is_said(campaign, cases, people):
 @pytest.mark.parametrize(
     "form", [{}, {"case": "event"}, {"case": "event", "action": "pay"}, {"case": "sale", "action": "validate"}]
 )
-def test_a_form_that_decides_nothing_is_said(campaign, cases, people, form):
+def test_form_without_an_action_shows_an_error(campaign, cases, people, form):
     assert people().send(_HERE, {"_key": "k"} | form).status_code == 422
     assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
 
 
 @pytest.mark.parametrize(("case", "action"), [("event", "resolve"), ("event", "ban"), ("sale", "dismiss")])
 @pytest.mark.parametrize("unknown", ["", "x", "01890000-0000-7000-8000-000000000000"])
-def test_what_nobody_has_is_not_there(campaign, people, case, action, unknown):
+def test_unknown_case_returns_404(campaign, people, case, action, unknown):
     form = {"_key": "k", "case": case, "action": action, "id": unknown, "affiliate": unknown}
 
     assert people().send(_HERE, form).status_code == 404
@@ -166,10 +166,10 @@ def test_another_brands_case_is_not_there(campaign, rival, people):
 
 def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert len(_items(shown)) == 3
-    assert f'<form method="post" action="{_HERE}"' not in shown
+    assert len(_items(html)) == 3
+    assert f'<form method="post" action="{_HERE}"' not in html
     form = {"_key": "k", "case": "event", "action": "resolve", "id": str(cases["blocked"])}
     assert visitor.send(_HERE, form).status_code == 403
     assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
@@ -200,14 +200,14 @@ def test_cases_of_one_moment_are_all_shown(campaign, ada, people):
 
 
 @pytest.mark.parametrize("query", ["kind=x", "programId=x"])
-def test_a_filter_that_says_nothing_sensible_is_said(campaign, cases, people, query):
+def test_invalid_filter_shows_an_error(campaign, cases, people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert answer.status_code == 400
     assert 'role="alert"' in answer.text
 
 
-def test_nothing_at_all_and_nothing_with_this_filter_differ(campaign, people):
+def test_empty_queue_and_empty_filter_show_different_texts(campaign, people):
     visitor = people()
 
     assert "Nothing waits</b>" in visitor.open(_HERE).text

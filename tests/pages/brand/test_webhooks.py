@@ -61,7 +61,7 @@ def test_an_endpoint_is_made_and_its_secret_shown_once(brand, owner):
     assert 'aria-label="Endpoints"' in owner.open(URL).text
 
 
-def test_what_a_workflow_manages_stands_apart_and_can_only_be_deleted(brand, owner, endpoint, receiver, drain):
+def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(brand, owner, endpoint, receiver, drain):
     body = {"event": "payout.paid", "targetUrl": f"{receiver.url}/<b>zap"}
     hook = brand.post("/api/v1/automation/hooks", body).json
     own, managed, _ = owner.open(URL).text.split("</table>")
@@ -106,7 +106,7 @@ def test_some_events_may_be_chosen(brand, owner):
         ({"url": "https://127.0.0.1/in"}, "events"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field(brand, owner, fields, field):
+def test_error_is_shown_at_its_field(brand, owner, fields, field):
     answer = owner.send(URL, {"description": "Books"} | fields)
 
     assert answer.status_code in (400, 422)
@@ -183,7 +183,7 @@ def test_deliveries_are_found_by_status_and_event(brand, owner, endpoint, drain)
     assert "fragment?status=Failed&amp;seen=" in none
 
 
-def test_what_is_older_is_led_to_by_the_page_and_by_its_live_part_alike(brand, owner, endpoint):
+def test_page_and_live_part_link_to_older_deliveries(brand, owner, endpoint):
     for _ in range(52):
         brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")
     address = f"{URL}/{endpoint['id']}"
@@ -221,7 +221,7 @@ def test_an_endpoint_is_changed(brand, owner, endpoint):
     assert {name: changed[name] for name in fields} == fields
 
 
-def test_a_change_that_is_refused_keeps_what_was_typed(brand, owner, endpoint):
+def test_refused_change_keeps_the_typed_values(brand, owner, endpoint):
     answer = _does(owner, endpoint["id"], "Save", "change", url="nonsense", events="*", description="kept")
 
     assert answer.status_code == 400
@@ -254,7 +254,7 @@ def test_an_endpoint_that_fails_says_so(brand, owner, endpoint, receiver, drain)
     assert ">Failing<" in owner.open(f"{URL}/{endpoint['id']}").text
 
 
-def test_who_may_not_write_reads_and_meets_no_button(brand, visitor, links, endpoint, drain):
+def test_member_without_permission_sees_no_buttons(brand, visitor, links, endpoint, drain):
     delivery_id = brand.post(f"/api/v1/webhooks/{endpoint['id']}/test").json["deliveryId"]
     drain()
     visitor.open(links("owner", "--org", brand.id, "--role", "Viewer", "--email", "vera@x.test"))

@@ -69,7 +69,7 @@ _CANNOT = (
 )
 
 
-def test_what_cannot_be_stands_at_its_field_with_what_was_typed(operator, dealing, disputed):
+def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, disputed):
     for number, (form, field) in enumerate(_CANNOT):
         answer = _settle(operator, disputed, f"k{number}", **form)
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_stands_at_its_field_with_what_was_typed(operator, dealin
     assert dealing.statuses(disputed) == ["Funded", "Disputed"]
 
 
-def test_what_is_settled_already_says_so(operator, disputed):
+def test_settled_dispute_shows_that_it_is_settled(operator, disputed):
     _settle(operator, disputed, "a", amount="1", why="w", confirmed="100")
     again = _settle(operator, disputed, "b", amount="2", why="w", confirmed="200")
 
@@ -95,16 +95,16 @@ def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, 
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (_NORA[2],))
     led = _settle(visitor, disputed, amount="150", why="both late", confirmed="15000")
     back = visitor.open(links(*_NORA)).headers["Location"]
-    shown = visitor.open(back).text
+    html = visitor.open(back).text
 
     assert led.headers["Location"].startswith("/sign-in?next=")
     assert back == f"/console/disputes/{disputed}/milestones/2/settle"
-    assert 'value="150"' in shown
-    assert 'value="both late"' in shown
+    assert 'value="150"' in html
+    assert 'value="both late"' in html
     assert dealing.statuses(disputed) == ["Funded", "Disputed"]
 
 
-def test_a_refund_that_was_refused_is_asked_for_again(operator, dealing, disputed):
+def test_refused_refund_is_retried(operator, dealing, disputed):
     address = f"/console/disputes/{disputed}/milestones/2/refund"
     assert "Nothing to ask for" in operator.open(address).text
     dealing.brand.set(sandboxRail="fail")

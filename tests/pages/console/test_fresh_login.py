@@ -43,7 +43,7 @@ def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
     assert payroll.payouts("status") == [("Failed",)]
 
 
-def test_what_became_of_a_payout_comes_back(nora, links, app):
+def test_typed_settlement_is_restored_after_a_fresh_login(nora, links, app):
     payroll = Payroll.owing(app)
     address = f"/console/payouts/{payroll.stuck()}/settle"
     led, shown = _back(nora, links, nora.send(address, {"end": "paidAs", "said": "tr_77", "_key": "a"}))
@@ -54,13 +54,13 @@ def test_what_became_of_a_payout_comes_back(nora, links, app):
     assert payroll.payouts("status") == [("Processing",)]
 
 
-def test_who_logs_in_again_is_told_their_own_way_alone(nora, brand):
+def test_fresh_login_shows_only_the_operators_own_way(nora, brand):
     led = nora.send(f"/console/tenants/{brand.id}", {"setting": "plan", "value": "Pro", "why": "w", "_key": "a"})
-    shown = nora.open(led.headers["Location"]).text
+    html = nora.open(led.headers["Location"]).text
 
-    assert "flask sign-in operator --email nora@example.com" in shown
-    assert "Send me a link" not in shown
-    assert "flask sign-in owner" not in shown
+    assert "flask sign-in operator --email nora@example.com" in html
+    assert "Send me a link" not in html
+    assert "flask sign-in owner" not in html
 
 
 def test_a_setting_comes_back(nora, links, brand):
@@ -105,11 +105,11 @@ def test_a_replay_of_money_leads_back_to_its_letter(nora, links, brand):
 def test_a_replay_of_a_filter_comes_back_with_its_filter(nora, links, brand):
     buried(brand), buried(brand)
     address = f"/console/dead/replay?organizationId={brand.id}"
-    shown = nora.open(address).text
+    html = nora.open(address).text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_page": address, "_key": "a"}
     led, again = _back(nora, links, nora.send("/console/dead/replay", form))
 
-    assert f'<input type="hidden" name="_page" value="{address}">' in shown
+    assert f'<input type="hidden" name="_page" value="{address}">' in html
     assert led == address
     assert 'value="mended"' in again
     assert "Replay 2 dead letters" in again

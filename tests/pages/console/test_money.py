@@ -47,7 +47,7 @@ def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
     assert audited("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
 
 
-def test_a_run_that_is_decided_already_says_so(operator, payroll, waiting):
+def test_decided_run_shows_its_decision(operator, payroll, waiting):
     address = f"/console/payouts/runs/{waiting}"
     operator.send(address, {"decision": "reject", "why": "no", "_key": "a"})
     again = operator.send(address, {"decision": "approve", "why": "yes", "_key": "b"})
@@ -72,7 +72,7 @@ def test_a_payout_in_doubt_is_settled_by_what_was_found_out(operator, payroll, s
     assert payroll.payouts("status") == [(status,)]
 
 
-def test_what_names_nothing_is_a_404_page(operator):
+def test_unknown_id_is_a_404_page(operator):
     for path in ("/console/payouts/runs/01890000-0000-7000-8000-000000000000", "/console/payouts/none/settle"):
         assert operator.open(path).status_code == 404
 
@@ -93,7 +93,7 @@ def test_a_file_of_rates_is_loaded_and_counted(operator, words):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
-def test_a_file_that_cannot_be_used_says_why_and_stores_nothing(operator, content):
+def test_unusable_file_shows_the_reason_and_stores_nothing(operator, content):
     answer = _send_file(operator, content)
 
     assert answer.status_code == 422

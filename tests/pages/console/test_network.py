@@ -15,7 +15,7 @@ def _sent(operator, address, act, **fields):
     return operator.send(f"{address}/{act}", {"_key": act, **({"askedAt": seen[1]} if seen else {}), **fields})
 
 
-def test_what_is_advertised_is_shown_and_let_in_and_taken_out_again(operator, brand, words):
+def test_listed_program_is_shown_approved_and_revoked(operator, brand, words):
     address = f"/console/network/{_asked(brand, name='Knives & <forks>', description='Sharp <b>ones</b>')}"
     # The list begins with what waits longest, of every brand, so what is here may be on a later page.
     assert "Waiting" in operator.open("/console/network").text

@@ -36,7 +36,7 @@ def test_without_a_good_reason_nothing_happens_and_what_was_typed_stays(operator
     assert brand.rows("select suspended_at from program") == [(None,)]
 
 
-def test_what_is_archived_or_nowhere_has_nothing_to_decide(operator, brand):
+def test_archived_or_unknown_program_has_no_decision(operator, brand):
     archived = brand.program(archived_at="2026-01-01T00:00:00Z")
 
     assert "Nothing to decide" in operator.open(f"/console/programs/{archived}").text
@@ -45,6 +45,6 @@ def test_what_is_archived_or_nowhere_has_nothing_to_decide(operator, brand):
         assert operator.send(f"{path}/suspend", {"why": "w", "_key": "a"}).status_code == 404
 
 
-def test_a_filter_that_is_none_and_one_that_nothing_passes_are_said(operator):
+def test_invalid_and_empty_filters_show_their_messages(operator):
     assert 'role="alert"' in operator.open("/console/programs?organizationId=x").text
     assert "Nothing with this filter" in operator.open("/console/programs?q=no-such-program-of-anybody").text

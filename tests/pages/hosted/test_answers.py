@@ -15,7 +15,7 @@ from tests.support.outside.visitor import Visitor
 
 @pytest.fixture
 def ada():
-    """An address that nobody else has."""
+    """A unique email address."""
     return f"ada-{uuid4().hex}@example.com"
 
 
@@ -54,12 +54,12 @@ def test_the_page_asks_and_looking_changes_nothing(brand, link, anybody):
 
 def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybody):
     first = anybody.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
-    shown = anybody.open(link).text
+    html = anybody.open(link).text
     second = anybody.send(link, {"answers.reach": "7", "answers.plan": ""})
 
     assert (first.status_code, second.status_code, "Thank you" in first.text) == (200, 200, True)
-    assert 'value="12.5"' in shown
-    assert "One\ntwo &lt;script&gt;</textarea>" in shown
+    assert 'value="12.5"' in html
+    assert "One\ntwo &lt;script&gt;</textarea>" in html
     assert _kept(brand) == [({"team": "Tea", "reach": 7}, True)]
     told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
     assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
@@ -67,7 +67,7 @@ def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybo
     assert brand.rows(audited) == [("public",)] * 2
 
 
-def test_what_is_wrong_stands_at_its_field_with_what_was_typed(brand, link, anybody):
+def test_error_is_shown_at_its_field_with_the_typed_values(brand, link, anybody):
     answer = anybody.send(link, {"answers.reach": 'many"><b>', "answers.plan": "Tea & more"})
 
     assert answer.status_code == 400
@@ -157,7 +157,7 @@ def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
     assert '<option value="News &#34;&amp; more" selected>' in anybody.open(link).text
 
 
-def test_a_form_that_is_sent_twice_is_handed_in_once_and_none_comes_from_elsewhere(brand, link, anybody):
+def test_double_submit_stores_once_and_a_foreign_form_is_refused(brand, link, anybody):
     (key,) = re.findall('name="_key" value="([^"]+)"', anybody.open(link).text)
     typed = {"answers.reach": "3", "_key": key}
     for site in ("cross-site", "same-site", "none"):

@@ -3,7 +3,7 @@
 import re
 
 
-def test_a_person_is_told_that_it_runs_and_where_to_go(app):
+def test_browser_gets_a_page_with_links(app):
     client = app.test_client()
 
     answer = client.get("/", headers={"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
@@ -17,7 +17,7 @@ def test_a_person_is_told_that_it_runs_and_where_to_go(app):
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
 
 
-def test_who_takes_anything_gets_the_page(app):
+def test_accept_any_gets_the_page(app):
     assert app.test_client().get("/", headers={"Accept": "*/*"}).mimetype == "text/html"
     assert app.test_client().get("/").mimetype == "text/html"
 

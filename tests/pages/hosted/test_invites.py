@@ -60,7 +60,7 @@ def test_the_button_accepts_without_scripts(campaign):
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
 
 
-def test_who_accepted_sees_the_whole_link_to_copy_and_it_leads_to_the_campaign(campaign):
+def test_accepted_invite_shows_the_whole_link_and_it_leads_to_the_campaign(campaign):
     slug = a_slug()
     token = token_of(invite(campaign, slug=slug))
 
@@ -74,7 +74,7 @@ def test_who_accepted_sees_the_whole_link_to_copy_and_it_leads_to_the_campaign(c
     assert listed["url"] == link
 
 
-def test_a_link_that_the_brand_took_away_is_not_shown(campaign):
+def test_deleted_link_is_not_shown(campaign):
     slug = a_slug()
     token = token_of(invite(campaign, slug=slug))
     _press(campaign, token)
@@ -87,7 +87,7 @@ def test_a_link_that_the_brand_took_away_is_not_shown(campaign):
     assert "/r/" not in page
 
 
-def test_who_is_looked_at_first_is_told_so(campaign):
+def test_invite_with_manual_approval_shows_that(campaign):
     page = _press(campaign, token_of(invite(campaign, autoApprove=False))).get_data(as_text=True)
 
     assert "You are in" not in page
@@ -129,7 +129,7 @@ def test_the_page_loads_nothing_runs_nothing_and_leaves_no_trace(campaign):
         assert token not in page
 
 
-def test_what_a_brand_calls_itself_is_text(campaign):
+def test_name_of_the_brand_is_escaped(campaign):
     evil = "</title><script>alert(1)</script>\"'&"
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s, description = %s returning id", evil, evil)
@@ -142,7 +142,7 @@ def test_what_a_brand_calls_itself_is_text(campaign):
 
 
 @pytest.mark.parametrize("call", [_show, _press])
-def test_a_link_that_opens_nothing_says_so_on_a_page(campaign, call):
+def test_invalid_link_shows_a_page(campaign, call):
     expired, revoked = invite(campaign), invite(campaign)
     let_expire(campaign, expired.json["invite"]["id"])
     campaign.rows(
@@ -159,7 +159,7 @@ def test_a_link_that_opens_nothing_says_so_on_a_page(campaign, call):
     assert campaign.rows("select count(*) from affiliate") == [(0,)]
 
 
-def test_a_program_that_cannot_be_joined_is_said_on_the_page(campaign):
+def test_closed_program_shows_a_refusal_on_the_page(campaign):
     token = token_of(invite(campaign))
     campaign.rows("update program set is_active = false returning id")
 

@@ -77,7 +77,7 @@ def test_every_field_has_its_label_and_the_language_is_said(brand, slug):
     assert page.of("form")[0]["method"] == "post"
 
 
-def test_nothing_foreign_and_no_script_runs_in_the_form(brand, slug):
+def test_form_loads_no_foreign_files_and_no_script(brand, slug):
     answer = _open(brand, f"/lead/{slug}")
 
     policy = answer.headers["Content-Security-Policy"]
@@ -93,7 +93,7 @@ def test_nothing_foreign_and_no_script_runs_in_the_form(brand, slug):
     assert "Set-Cookie" not in answer.headers
 
 
-def test_what_the_form_sends_is_a_paid_lead(brand, slug):
+def test_sent_form_creates_a_paid_lead(brand, slug):
     answer = _post(brand, f"/lead/{slug}", name="Ada")
 
     assert answer.status_code == 200
@@ -146,20 +146,20 @@ def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
     "fields",
     [{"email": ""}, {"email": "a" * 500}, {"email": "a\x00@example.com"}, {"name": "x" * 201}],
 )
-def test_what_cannot_be_read_is_asked_for_again(brand, slug, fields):
+def test_invalid_values_show_the_form_again(brand, slug, fields):
     answer = _post(brand, f"/lead/{slug}", **fields)
 
     assert (answer.status_code, rows(brand)) == (400, [])
     assert f'href="#{next(iter(fields))}"' in answer.text
 
 
-def test_who_sends_nothing_at_all_gets_the_form_again(brand, slug):
+def test_empty_form_is_shown_again(brand, slug):
     answer = brand.app.test_client().post(f"/lead/{slug}", json={"email": "ada@example.com"})
 
     assert (answer.status_code, rows(brand)) == (400, [])
 
 
-def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug, monkeypatch):
+def test_form_sent_too_fast_is_shown_again(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
     page = _Elements(_open(brand, f"/lead/{slug}").text)
     (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
@@ -170,7 +170,7 @@ def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug
     assert "Take a moment" in answer.text
 
 
-def test_a_form_that_was_open_too_long_brings_a_new_token(brand, slug):
+def test_expired_form_gets_a_new_token(brand, slug):
     old = human_check.find_local_issuer().issue(now=datetime.now(UTC) - timedelta(hours=1))
 
     answer = _post(brand, f"/lead/{slug}", token=old, email="ada@inbox.example.org")
@@ -182,7 +182,7 @@ def test_a_form_that_was_open_too_long_brings_a_new_token(brand, slug):
     assert 'value="ada@inbox.example.org"' in answer.text
 
 
-def test_who_fills_in_what_people_do_not_see_is_thanked_and_forgotten(brand, slug):
+def test_filled_hidden_field_is_thanked_and_ignored(brand, slug):
     answer = _post(brand, f"/lead/{slug}", website="https://spam.example.com")
 
     assert (answer.status_code, rows(brand)) == (200, [])
@@ -231,7 +231,7 @@ def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(b
         ),
     ],
 )
-def test_what_a_known_widget_fetches_from_other_hosts_is_let_in(brand, slug, script, origins):
+def test_policy_allows_the_hosts_of_a_known_widget(brand, slug, script, origins):
     with paid_leads.verified_by(**_SERVICE | {"SCRIPT_URL": script}):
         policy = _open(brand, f"/lead/{slug}").headers["Content-Security-Policy"]
 
@@ -239,7 +239,7 @@ def test_what_a_known_widget_fetches_from_other_hosts_is_let_in(brand, slug, scr
 
 
 @pytest.mark.parametrize("name", ["cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"])
-def test_what_the_widget_adds_is_the_token(brand, slug, name):
+def test_field_of_the_widget_is_the_token(brand, slug, name):
     answer = _post(brand, f"/lead/{slug}", token="", **{name: paid_leads.token()})
 
     assert (answer.status_code, len(rows(brand))) == (200, 1)

@@ -55,16 +55,16 @@ def test_the_second_step_is_finished_changed_and_then_only_read(rita):
     assert rita.send(address, **{"answers.reach": "7"}).status_code == 303
     brand.rows("update affiliate set status = 'Approved' where source = 'Public' returning id")
 
-    shown = rita.see(address)
-    assert '<span class="said">7</span>' in shown
-    assert 'name="answers.' not in shown
+    html = rita.see(address)
+    assert '<span class="said">7</span>' in html
+    assert 'name="answers.' not in html
     assert rita.send(address, **{"answers.reach": "8"}).status_code == 409
     assert _data(brand) == [({"team": "Tea", "reach": 7},)]
     done = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
     assert done == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
 
 
-def test_nobody_elses_application_is_there(rita):
+def test_other_affiliates_application_returns_404(rita):
     brand = rita.payroll.brand
     brand.program(application_form=two_steps())
     apply(brand, email=f"eve-{rita.email}", answers={"team": "Tea"})

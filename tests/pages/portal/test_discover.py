@@ -8,7 +8,7 @@ from tests.support.rows.brands import Brand
 
 @pytest.fixture
 def shop(app):
-    """A brand whom nobody works for, with what listing needs."""
+    """A brand without affiliates, with what listing needs."""
     made = Brand.create(app, name="Shop & <co>")
     made.set(bankBalanceCents="1", currency="TOP")
     return made
@@ -24,8 +24,8 @@ def test_one_finds_a_program_and_applies_and_it_goes_when_the_plan_does(rita, sh
     listed = rita.see("/portal/discover?currency=TOP&category=Food&commissionModel=Cps")
     assert f'<a href="/portal/discover/{program_id}">Tea &lt;b&gt;</a>' in listed
     assert "20 % of each payment." in listed
-    shown = rita.see(f"/portal/discover/{program_id}")
-    assert "Two\nlines &lt;i&gt;of it&lt;/i&gt;" in shown
+    html = rita.see(f"/portal/discover/{program_id}")
+    assert "Two\nlines &lt;i&gt;of it&lt;/i&gt;" in html
     wrong = rita.send(f"/portal/discover/{program_id}/apply", fullName="x" * 201, audience="cats")
     assert (wrong.status_code, "cats" in wrong.text, 'aria-invalid="true"' in wrong.text) == (422, True, True)
 
@@ -44,7 +44,7 @@ def test_one_finds_a_program_and_applies_and_it_goes_when_the_plan_does(rita, sh
     assert "Tea &lt;b&gt;" in rita.see("/portal/discover?currency=TOP")
 
 
-def test_a_filter_that_is_none_is_said(rita):
+def test_invalid_filter_shows_an_error(rita):
     for query in ("currency=EURO", "category=x", "cursor=x"):
         answer = rita.visitor.open(f"/portal/discover?{query}")
         assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), query

@@ -22,9 +22,9 @@ def test_money_is_on_hold_until_its_day_and_then_payable(rita):
     rita.payroll.sell("rita", 4_900)
     ((hold_until,),) = rita.payroll.brand.rows("select hold_until from conversion")
 
-    shown = rita.see("/portal")
-    assert _row(shown, "Balances") == ["USD", "9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
-    assert f'<time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">' in shown
+    html = rita.see("/portal")
+    assert _row(html, "Balances") == ["USD", "9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
+    assert f'<time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">' in html
     earned = rita.see("/portal/earnings")
     assert _row(earned, "Earnings")[1:3] == ["9.80 USD", "On hold"]
     assert f'<time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">' in earned
@@ -37,9 +37,9 @@ def test_money_is_on_hold_until_its_day_and_then_payable(rita):
 def test_earnings_say_why(rita):
     rita.payroll.sell("rita")
 
-    shown = rita.see("/portal/earnings")
-    assert "The buyer came through your link." in shown
-    assert "20 %: the rate of the program." in shown
+    html = rita.see("/portal/earnings")
+    assert "The buyer came through your link." in html
+    assert "20 %: the rate of the program." in html
 
 
 def test_earnings_are_filtered_by_the_address_and_nothing_differs_from_nothing_with_it(rita):
@@ -93,9 +93,9 @@ def test_a_payout_is_shown_with_its_lines_rates_and_days(rita):
     rita.payroll.sell("rita", 10_000, "EUR")
     rita.payroll.run()
     newest = re.search(r'href="(/portal/payouts/[^"]+)"', rita.see("/portal/payouts"))[1]
-    shown = rita.see(newest)
-    assert "6.12 USD of it are held back" in shown
-    assert "Held back: it was paid to you before and refunded afterwards." in shown
+    html = rita.see(newest)
+    assert "6.12 USD of it are held back" in html
+    assert "Held back: it was paid to you before and refunded afterwards." in html
 
 
 def test_a_failed_payout_says_why(rita):
@@ -134,7 +134,7 @@ def test_where_one_is_paid_is_said_changed_and_taken_back(rita):
     assert "You have not said it." in rita.see(here)
 
 
-def test_what_is_no_account_comes_back_with_its_error_and_what_was_typed(rita):
+def test_invalid_account_shows_an_error_with_the_typed_values(rita):
     answer = rita.send("/portal/payout-account", method="Wallet", walletEmail="rita at home")
 
     assert answer.status_code == 422
@@ -159,8 +159,8 @@ def test_where_one_is_paid_is_changed_after_a_login_of_the_last_hour(rita, flask
     assert (led.status_code, led.headers["Location"]) == (303, "/sign-in?next=%2Fportal%2Fpayout-account")
     assert "Saved." not in unchanged
     assert back.headers["Location"] == here
-    shown = rita.see(here)
-    assert 'value="acct_rita77"' in shown
-    assert '<option value="ProcessorConnect" selected>' in shown
+    html = rita.see(here)
+    assert 'value="acct_rita77"' in html
+    assert '<option value="ProcessorConnect" selected>' in html
     assert rita.send(here, **typed, _key="c").headers["Location"] == f"{here}?saved=1"
     assert "<br>acct_rita77<br>" in rita.see(here)

@@ -32,21 +32,21 @@ def test_home_has_the_link_to_share_of_each_program(rita):
     assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
 
 
-def test_what_was_earned_each_day_is_a_picture_of_each_currency(rita):
+def test_daily_earnings_have_a_chart_for_each_currency(rita):
     assert 'aria-label="Earned in' not in rita.see("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
         conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
-    shown = rita.see("/portal")
+    html = rita.see("/portal")
 
-    assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', shown) == ["Earned in EUR", "Earned in USD"]
+    assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html) == ["Earned in EUR", "Earned in USD"]
     for currency, amount in (("EUR", "3.00 EUR"), ("USD", "7.50 USD")):
-        table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', shown, re.DOTALL)[1]
+        table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[1]
         days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
         assert [day for day in days if day[1] != f"0.00 {currency}"] == [(ago(days=1).date().isoformat(), amount)]
 
 
-def test_who_is_nowhere_is_told_what_to_do(app, flask):
+def test_affiliate_without_programs_sees_the_next_step(app, flask):
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "affiliate", "--email", f"{uuid4().hex}@example.com")["url"])
 
@@ -60,11 +60,11 @@ def test_a_link_is_made_and_ended(rita):
     program_id = str(rita.payroll.brand.programs[-1])
     answer = rita.send(_LINKS, programId=program_id, customAlias="rita-tv", format="Short")
     assert (answer.status_code, answer.headers["Location"]) == (303, _LINKS)
-    shown = rita.see(_LINKS)
-    assert "/rita-tv" in shown
+    html = rita.see(_LINKS)
+    assert "/rita-tv" in html
 
-    ended = re.search(r'action="(/portal/links/[^"]+/delete)"', shown)[1]
-    assert shown.count("/delete") == 1  # the first one stays
+    ended = re.search(r'action="(/portal/links/[^"]+/delete)"', html)[1]
+    assert html.count("/delete") == 1  # the first one stays
     assert rita.send(ended).status_code == 303
     assert "/rita-tv" not in rita.see(_LINKS)
     assert rita.send(ended).status_code == 404
@@ -110,9 +110,9 @@ def test_programs_say_what_they_pay_and_one_applies_to_another(rita):
     wanted = rita.payroll.brand.program(name="Autumn")
     hidden = rita.payroll.brand.program(name="Hidden", is_publicly_discoverable=False)
 
-    shown = rita.see("/portal/programs")
-    assert "20 % of each payment." in shown
-    assert "Hidden" not in shown
+    html = rita.see("/portal/programs")
+    assert "20 % of each payment." in html
+    assert "Hidden" not in html
     assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 303
     assert '<span class="chip wait">Pending</span>' in rita.see("/portal/programs")
     assert rita.send(f"/portal/programs/{hidden}/apply").status_code == 404
@@ -126,13 +126,13 @@ def test_codes_are_shown_and_ended(rita):
     )
     assert answer.status_code == 201
 
-    shown = rita.see("/portal/coupons")
-    assert "<code>TRAIL20</code>" in shown
-    assert rita.send(re.search(r'action="(/portal/coupons/[^"]+/delete)"', shown)[1]).status_code == 303
+    html = rita.see("/portal/coupons")
+    assert "<code>TRAIL20</code>" in html
+    assert rita.send(re.search(r'action="(/portal/coupons/[^"]+/delete)"', html)[1]).status_code == 303
     assert '<span class="chip off">Revoked</span>' in rita.see("/portal/coupons")
 
 
-def test_nothing_to_mint_from_is_said(rita):
+def test_affiliate_without_mintable_coupons_sees_that(rita):
     assert "from which you may mint codes yourself" in rita.see("/portal/coupons")
     answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
@@ -143,9 +143,9 @@ def test_recruits_are_shown_with_the_link_that_brings_them(rita):
     rita.payroll.brand.affiliate("eva", recruited_by_affiliate_id=rita.affiliate_id)
     rita.payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
 
-    shown = rita.see("/portal/recruits")
-    assert '<th scope="row" role="rowheader">Eva</th>' in shown
-    assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in shown
+    html = rita.see("/portal/recruits")
+    assert '<th scope="row" role="rowheader">Eva</th>' in html
+    assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in html
 
 
 def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
@@ -166,7 +166,7 @@ def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
     assert work.statuses(deal_id) == ["Submitted"]
 
 
-def test_what_was_handed_in_is_disputed_by_its_affiliate(app, flask):
+def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
     work = Dealing.create(app)
     deal_id = work.funded()
     visitor = Visitor(app)
@@ -193,12 +193,12 @@ def test_texts_are_copied_and_images_downloaded(rita):
     hidden = owner.post("/api/v1/assets", picture | {"programId": str(rita.payroll.brand.program())}).json
     made = owner.post("/api/v1/assets", picture).json
 
-    shown = rita.see("/portal/assets")
-    assert ">Post &lt;b&gt;1&lt;/b&gt;</h2>" in shown
-    assert "readonly>\nTry &lt;/textarea&gt;&lt;b&gt;it</textarea>" in shown
-    assert shown.count(">Banner</h2>") == 1
+    html = rita.see("/portal/assets")
+    assert ">Post &lt;b&gt;1&lt;/b&gt;</h2>" in html
+    assert "readonly>\nTry &lt;/textarea&gt;&lt;b&gt;it</textarea>" in html
+    assert html.count(">Banner</h2>") == 1
     there = f"/portal/assets/{made['id']}/file"
-    assert f'href="{there}" download' in shown
+    assert f'href="{there}" download' in html
     assert rita.visitor.open(there).data == png(64, 64)
     rita.see(f"/portal/assets/{hidden['id']}/file", status=404)
     assert "Nothing here" in rita.see(f"/portal/assets?programId={uuid4()}")
@@ -208,11 +208,11 @@ def test_texts_are_copied_and_images_downloaded(rita):
 def test_the_one_brands_logo_and_colour_are_the_portals(rita):
     rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
 
-    shown = rita.see("/portal")
-    address = re.search(r'<link rel="stylesheet" href="(/portal/theme/[^"]+)">', shown)[1]
+    html = rita.see("/portal")
+    address = re.search(r'<link rel="stylesheet" href="(/portal/theme/[^"]+)">', html)[1]
     sheet = rita.visitor.open(address)
     assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
-    assert shown.count('rel="stylesheet"') == 1
+    assert html.count('rel="stylesheet"') == 1
     assert sheet.text.startswith("@layer tokens, base, layout, parts, screens;")
     assert re.search(
         r"@layer tokens \{ :root \{ --accent: light-dark\(#[0-9a-f]{6}, #ffee00\);"

@@ -56,7 +56,7 @@ def test_an_expired_link_is_over(visitor, links):
     assert visitor.open(url).status_code == 410
 
 
-def test_what_looks_ahead_uses_nothing_up(visitor, links):
+def test_prefetch_does_not_use_up_a_link(visitor, links):
     url = links("owner")
     path = "/" + url.split("/", 3)[3]
 

@@ -56,11 +56,11 @@ def _without_keys(text):
 
 
 def test_the_form_has_the_field_and_the_button(visitor):
-    shown = visitor.open("/sign-in?next=/portal/payouts").text
+    html = visitor.open("/sign-in?next=/portal/payouts").text
 
-    assert '<label for="email">Email</label>' in shown
-    assert '<button class="button primary">Send me a link</button>' in shown
-    assert '<input type="hidden" name="next" value="/portal/payouts">' in shown
+    assert '<label for="email">Email</label>' in html
+    assert '<button class="button primary">Send me a link</button>' in html
+    assert '<input type="hidden" name="next" value="/portal/payouts">' in html
 
 
 def test_an_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):
@@ -107,7 +107,7 @@ def test_the_button_is_pressed_on_our_own_page_alone(app, visitor, email):
     assert visitor.open(path).status_code == 303
 
 
-def test_a_link_that_another_browser_asked_for_later_is_not_this_ones(app, visitor, email):
+def test_later_link_of_another_browser_does_not_sign_in_this_one(app, visitor, email):
     other = Visitor(app)
     _ask(visitor, email)
     url = _mailed(other, email)
@@ -128,7 +128,7 @@ def test_it_is_good_for_a_quarter_of_an_hour(visitor, email):
     assert visitor.open(url).status_code == 410
 
 
-def test_everybody_gets_the_same_answer(app, email, owner):
+def test_known_and_unknown_addresses_get_the_same_answer(app, email, owner):
     answers, pages = [], []
     for asked in (email, f"nobody-{uuid.uuid4().hex}@example.com", owner):
         visitor = Visitor(app)
@@ -149,7 +149,7 @@ def test_the_request_does_the_same_whoever_it_is(app, email):
     assert trips(email) == trips(f"nobody-{uuid.uuid4().hex}@example.com") <= 2
 
 
-def test_nobody_else_is_written_to(visitor, email, owner):
+def test_no_other_address_gets_an_email(visitor, email, owner):
     for asked in (f"nobody-{uuid.uuid4().hex}@example.com", owner):
         _ask(visitor, asked)
         drain("mail")
@@ -176,7 +176,7 @@ def test_an_address_gets_three_letters_an_hour_and_is_told_so_by_nothing(visitor
     assert len(_letters(email)) == 4
 
 
-def test_a_job_that_runs_twice_writes_once(visitor, email):
+def test_repeated_job_sends_one_email(visitor, email):
     _ask(visitor, email)
     drain("mail", deliveries=2)
 
@@ -184,7 +184,7 @@ def test_a_job_that_runs_twice_writes_once(visitor, email):
 
 
 @pytest.mark.parametrize("wrong", ["", "rita", "a@b", "a@b.c\x00", "x" * 400 + "@example.com", "a b@example.com"])
-def test_what_is_no_address_comes_back_with_what_is_wrong(visitor, wrong):
+def test_invalid_address_shows_an_error(visitor, wrong):
     answer = _ask(visitor, wrong, next="/portal/links")
 
     assert answer.status_code in (303, 422)
@@ -234,7 +234,7 @@ def test_asking_is_limited_for_whoever_asks(app, visitor, monkeypatch):
     assert _ask(visitor, "rita@example.com").status_code == 429
 
 
-def test_a_link_of_the_past_is_over_in_the_browser_that_asked_too(visitor, email):
+def test_expired_link_is_refused_in_the_requesting_browser_too(visitor, email):
     _ask(visitor, email)
 
     assert visitor.open("/sign-in/link/none").status_code == 410

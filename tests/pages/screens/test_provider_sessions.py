@@ -39,7 +39,7 @@ def test_for_fifteen_minutes_nobody_is_asked(ada, provider):
     assert (_role(ada), provider.refreshes) == ("Owner", 0)
 
 
-def test_a_role_that_changes_over_there_takes_effect(ada, provider):
+def test_role_changed_at_the_provider_takes_effect(ada, provider):
     provider.person["role"] = "Viewer"
     assert _role(ada) == "Owner"
     _age(provider, 16)
@@ -61,7 +61,7 @@ def test_each_refresh_token_is_used_once(ada, provider):
     [{"sub": "somebody else"}, {"org_id": ...}, {"role": "Emperor"}, {"aud": "another"}, {"iss": "https://x.example"}],
     ids=str,
 )
-def test_who_is_let_in_no_more_is_out_and_stays_out(ada, provider, brand, changed):
+def test_person_refused_by_the_provider_is_signed_out_for_good(ada, provider, brand, changed):
     provider.changed = changed
     _age(provider, 16)
     assert _role(ada) == 303
@@ -72,7 +72,7 @@ def test_who_is_let_in_no_more_is_out_and_stays_out(ada, provider, brand, change
     assert ended == [("provider",)]
 
 
-def test_a_refresh_token_that_is_taken_back_ends_the_session(ada, provider):
+def test_revoked_refresh_token_ends_the_session(ada, provider):
     provider._refresh_tokens.clear()
     _age(provider, 16)
 
@@ -113,7 +113,7 @@ def test_without_a_refresh_token_what_was_said_holds_for_an_hour_at_most(visitor
         assert visitor.send("/dashboard/programs/new", {"_key": f"k{minutes}"}).status_code == status
 
 
-def test_a_provider_that_is_away_is_borne_for_an_hour(ada, provider):
+def test_unreachable_provider_is_tolerated_for_an_hour(ada, provider):
     provider.away = True
     _age(provider, 40)
     assert _role(ada) == "Owner"
@@ -134,7 +134,7 @@ def test_our_own_trouble_with_the_provider_ends_nobodys_session(ada, provider, m
     assert _role(ada) == "Owner"
 
 
-def test_a_session_that_ends_while_the_provider_is_asked_stays_ended(ada, provider, monkeypatch):
+def test_session_ended_during_a_refresh_stays_ended(ada, provider, monkeypatch):
     asked = provider_sessions.oidc.refresh
 
     def meanwhile(*sent):
@@ -189,7 +189,7 @@ def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
     assert (_role(ada), roles, provider.refreshes) == ("Owner", ["Owner"], 1)
 
 
-def test_a_provider_that_signs_nobody_in_any_more_vouches_for_nobody(ada, provider, monkeypatch):
+def test_disabled_provider_ends_its_sessions(ada, provider, monkeypatch):
     turn(monkeypatch, identity={"dashboard_client_id": None})
 
     assert _role(ada) == 303
@@ -205,7 +205,7 @@ def _make_key(visitor):
     return visitor.send("/dashboard/api-keys", {"name": "for the shop", "scope": "read", "_key": "once"})
 
 
-def test_what_wants_a_fresh_login_gets_one_over_there(ada, provider):
+def test_fresh_login_is_requested_from_the_provider(ada, provider):
     """A silent login does not count: `auth_time` says when the person really logged in."""
     provider.logged_in_at -= 7200
     provider.sign_in(ada)
@@ -224,7 +224,7 @@ def test_what_wants_a_fresh_login_gets_one_over_there(ada, provider):
     assert _make_key(ada).status_code in (200, 201)
 
 
-def test_a_provider_that_logs_nobody_in_anew_gets_nobody_past(ada, provider):
+def test_provider_without_a_fresh_login_is_refused(ada, provider):
     before = ada.cookie
     for changed in ({"auth_time": int(time.time()) - 60}, {"auth_time": ...}, {"auth_time": "now"}):
         provider.changed = changed
@@ -235,7 +235,7 @@ def test_a_provider_that_logs_nobody_in_anew_gets_nobody_past(ada, provider):
 
 
 @pytest.mark.parametrize("auth_time", [..., "now", True, -1, 1e300, None, 1_700_000_000])
-def test_who_does_not_say_when_the_login_was_signs_in_but_not_for_money(visitor, provider, auth_time):
+def test_login_without_auth_time_is_not_fresh(visitor, provider, auth_time):
     """OpenID Connect Core, section 2: auth_time is optional unless max_age was asked for."""
     provider.changed = {"auth_time": auth_time}
 

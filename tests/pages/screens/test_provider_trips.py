@@ -48,7 +48,7 @@ def test_one_answer_ends_a_sign_in_whatever_it_was(visitor, provider):
     assert visitor.cookie is None
 
 
-def test_a_page_that_is_too_long_to_keep_is_forgotten_and_one_signs_in(visitor, provider):
+def test_too_long_next_page_is_dropped_and_the_sign_in_works(visitor, provider):
     for length, page in ((900, "/dashboard/"), (3000, "/dashboard")):
         path = f"{_WITH}?{urlencode({'next': '/dashboard/' + 'a' * length})}"
         assert max(len(line) for line in visitor.open(path).headers.getlist("Set-Cookie")) < 4096
@@ -68,7 +68,7 @@ def test_long_and_odd_words_in_the_address_are_refused(visitor, provider, change
     assert visitor.cookie is None
 
 
-def test_what_looks_ahead_signs_nobody_in(visitor, provider):
+def test_prefetch_does_not_sign_in(visitor, provider):
     for headers in ({"Sec-Purpose": "prefetch;prerender"}, {"Purpose": "prefetch"}):
         assert visitor.client.get(_WITH, headers=headers).status_code == 503
     back = provider.log_in(_left(visitor))
@@ -98,7 +98,7 @@ def test_over_https_the_cookies_are_bound_to_this_host(visitor, provider, monkey
     assert "domain" not in left.lower()
 
 
-def test_what_the_provider_says_of_itself_signs_nobody_in_and_is_no_refusal(visitor, provider):
+def test_error_of_the_provider_does_not_sign_in_and_is_no_refusal(visitor, provider):
     back = provider.log_in(_left(visitor))
     answer = visitor.open(back.replace("code=", "error=temporarily_unavailable&was="))
 
@@ -106,7 +106,7 @@ def test_what_the_provider_says_of_itself_signs_nobody_in_and_is_no_refusal(visi
     assert "cannot be asked at the moment" in answer.text
 
 
-def test_a_provider_that_hangs_or_fails_is_not_asked_by_each_who_comes(visitor, provider):
+def test_failing_provider_is_not_requested_by_every_visitor(visitor, provider):
     provider.away = True
     for _ in range(5):
         assert visitor.open(_WITH).status_code == 503
@@ -154,7 +154,7 @@ def test_one_that_gave_no_answer_is_left_alone_for_a_moment(visitor, provider, m
     assert visitor.open(provider.log_in(_left(visitor))).status_code == 303
 
 
-def test_what_a_provider_said_of_itself_is_good_while_it_is_away(visitor, provider, monkeypatch):
+def test_cached_provider_metadata_is_used_while_it_is_unreachable(visitor, provider, monkeypatch):
     _left(visitor)
     provider.away = True
     monkeypatch.setattr("adapters.identity.oidc._CACHE_S", -1)
@@ -169,7 +169,7 @@ def test_why_nobody_was_signed_in_is_said_to_people(visitor, provider):
     assert "in another browser, or more than 10 minutes ago" in visitor.open("/sign-in/callback?state=x&code=y").text
 
 
-def test_who_was_not_signed_in_begins_again_for_the_same_page(visitor, provider):
+def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
     provider.changed = {"role": "Emperor"}
     page = provider.sign_in(visitor, f"{_WITH}?next=/dashboard/payouts").text
 
@@ -195,7 +195,7 @@ def test_an_affiliate_whose_email_nobody_proved_sees_nothing_of_others(visitor, 
     assert (answer.status_code, "<h1>Verify your email</h1>" in answer.text) == (403, True)
 
 
-def test_nobody_gets_from_one_area_into_another(visitor, provider, monkeypatch):
+def test_sign_in_of_one_area_does_not_open_another(visitor, provider, monkeypatch):
     """One provider for both: who leaves for the portal is an affiliate, whatever roles they have at a brand."""
     both = provider.identity() | provider.identity("affiliate", client_id="public-portal", secret=None)
     turn(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})

@@ -47,7 +47,7 @@ def test_an_owner_signs_in_and_begins_at_the_dashboard(visitor, provider):
     assert ">Owner<" in visitor.open("/dashboard").text
 
 
-def test_what_is_asked_is_the_code_flow_with_s256_and_nothing_secret(visitor, provider):
+def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
     address = _left(visitor)
     asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
@@ -87,7 +87,7 @@ def test_one_comes_back_to_the_page_that_one_wanted(visitor, provider):
 @pytest.mark.parametrize(
     "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "/dashboard/..//evil.example", "/api/v1"]
 )
-def test_nobody_is_led_elsewhere(visitor, provider, elsewhere):
+def test_foreign_next_page_is_ignored(visitor, provider, elsewhere):
     answer = provider.sign_in(visitor, f"/sign-in/with/dashboard?{urlencode({'next': elsewhere})}")
 
     assert answer.headers["Location"] == "/dashboard"
@@ -113,7 +113,7 @@ def test_an_answer_that_does_not_fit_signs_nobody_in(visitor, provider, changes)
     _refused(visitor, visitor.open(_with(back, **changes)))
 
 
-def test_a_provider_that_never_says_its_name_in_the_address_need_not(visitor, provider):
+def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     provider.about = {"authorization_response_iss_parameter_supported": False}
     back = provider.log_in(_left(visitor))
 
@@ -230,14 +230,14 @@ def test_while_the_provider_is_away_a_page_says_so(visitor, provider):
     _refused(visitor, visitor.open(back), 503)
 
 
-def test_a_provider_that_speaks_for_another_issuer_is_not_believed(visitor, provider):
+def test_metadata_of_another_issuer_is_refused(visitor, provider):
     provider.about = {"issuer": "https://id.example.org"}
 
     _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
 @pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
-def test_nobody_is_sent_in_the_clear(visitor, provider, endpoint):
+def test_plain_http_provider_is_refused(visitor, provider, endpoint):
     provider.about = {endpoint: "http://id.example.org/x"}
 
     _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
@@ -271,7 +271,7 @@ def test_where_no_provider_is_there_is_no_page(visitor, provider, kind):
     assert visitor.open(f"/sign-in/with/{kind}").status_code == 404
 
 
-def test_what_the_browser_had_before_ends_and_all_is_in_the_audit_log(visitor, provider, brand):
+def test_previous_session_ends_and_both_are_audited(visitor, provider, brand):
     provider.sign_in(visitor)
     before = visitor.cookie
     provider.sign_in(visitor)

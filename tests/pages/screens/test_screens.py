@@ -29,7 +29,7 @@ def people(app, links):
 
 
 @pytest.mark.parametrize("home", _HOMES)
-def test_nobody_is_led_to_sign_in_and_back(visitor, home):
+def test_visitor_is_redirected_to_sign_in_and_back(visitor, home):
     answer = visitor.open(f"{home}/any?a=b")
 
     assert answer.status_code == 303
@@ -48,13 +48,13 @@ def test_a_screen_is_for_its_own_people(people, home):
 
 @pytest.mark.parametrize("home", _HOMES)
 def test_a_bar_leads_to_its_own_area_alone_and_says_where_one_is(people, home):
-    shown = people[home].open(home).text
-    bar = shown.partition("<nav")[2].partition("</nav>")[0]
+    html = people[home].open(home).text
+    bar = html.partition("<nav")[2].partition("</nav>")[0]
 
     assert bar.count('aria-current="page"') == 1
     assert f'<a href="{home}" aria-current="page">' in bar
     assert all(part.startswith(home) for part in bar.split('href="')[1:] if part.startswith("/") and "svg" not in part)
-    assert "Sign out" in shown
+    assert "Sign out" in html
 
 
 def test_every_page_has_the_headers_of_pages(people):
@@ -98,29 +98,29 @@ def test_a_brand_sees_its_own_overview(app, brand, rival, flask, drain):
     assert "Create your first program" in visitor.open("/dashboard").text
 
     visitor.open(flask.json("sign-in", "owner", "--org", rival.id)["url"])
-    shown = visitor.open("/dashboard").text
-    assert "<dd>155.40 USD</dd>" in shown
-    assert "Create your first program" not in shown
+    html = visitor.open("/dashboard").text
+    assert "<dd>155.40 USD</dd>" in html
+    assert "Create your first program" not in html
 
 
-def test_what_waits_is_what_the_api_says(app, brand, links):
+def test_waiting_work_matches_the_api(app, brand, links):
     brand.program()
     brand.affiliate("paused", status="Paused")
     brand.affiliate("new", status="Pending", approved_at=None)
     brand.sale(affiliateSlug="paused", amountCents=1_234_50)
     visitor = Visitor(app)
     visitor.open(links("owner", "--role", "Viewer"))
-    shown = visitor.open("/dashboard").text
+    html = visitor.open("/dashboard").text
 
-    assert '<b class="num">1</b> application to decide' in shown
-    assert '<b class="num">1</b> sale whose affiliate could not earn' in shown
-    assert "1,234.50 USD" in shown
+    assert '<b class="num">1</b> application to decide' in html
+    assert '<b class="num">1</b> sale whose affiliate could not earn' in html
+    assert "1,234.50 USD" in html
 
 
-def test_a_fault_of_ours_is_a_page_that_names_the_request(people, monkeypatch):
-    from pages.console import now
+def test_internal_error_is_a_page_with_the_request_id(people, monkeypatch):
+    from pages.console import status
 
-    monkeypatch.setattr(now.calls, "needed", lambda view: 1 / 0)
+    monkeypatch.setattr(status.api_client, "require", lambda view: 1 / 0)
     answer = people["/console"].open("/console")
 
     assert answer.status_code == 500

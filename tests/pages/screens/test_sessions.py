@@ -58,7 +58,7 @@ def test_a_session_ends_with_its_time_and_when_nobody_comes(owner, column, inter
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=%2Fdashboard")
 
 
-def test_who_comes_is_seen_and_stays(owner):
+def test_used_session_is_renewed(owner):
     _age("seen_at", "11 hours")
     assert owner.open("/dashboard").status_code == 200
     with db.any_org_work():
@@ -143,7 +143,7 @@ def test_while_an_address_guesses_cookies_who_is_known_stays(owner, links, monke
     assert newcomer.open("/console").status_code == 303
 
 
-def test_a_provider_that_is_configured_takes_the_place_of_links(owner, flask, brand, monkeypatch):
+def test_configured_provider_replaces_links(owner, flask, brand, monkeypatch):
     def refuse(kind):
         raise tokens.NotLocal(f"ask the {kind}'s provider")
 
@@ -169,7 +169,7 @@ def test_the_cookie_is_no_credential_of_the_api(app, owner):
     assert opened == []
 
 
-def test_what_is_done_is_in_the_audit_log(owner, brand):
+def test_sign_ins_are_in_the_audit_log(owner, brand):
     owner.send("/sign-out")
     entries = brand.rows(
         "select action, actor_type, actor_label from audit_entry where entity_type = 'session' order by created_at, id"

@@ -14,7 +14,7 @@ import pytest
 import domain
 import pages
 from api.edge.operations import Operation
-from pages import navigation, show
+from pages import navigation, template_filters
 
 _ROOT = Path(pages.__file__).parent
 _TEMPLATES = sorted((_ROOT / "templates" / "screens").rglob("*.html"))
@@ -94,8 +94,8 @@ def test_every_state_has_a_colour_of_its_own_choice():
     states = {state for state in named if state[0].isupper()}  # the others are between us and a rail
 
     assert {"Pending", "Minting", "Released"} <= states
-    assert sorted(states - set(show.COLOURS)) == []
-    assert {colour for colours in show.COLOURS.values() for colour in colours.split()} <= {
+    assert sorted(states - set(template_filters.COLOURS)) == []
+    assert {colour for colours in template_filters.COLOURS.values() for colour in colours.split()} <= {
         "ok",
         "wait",
         "run",

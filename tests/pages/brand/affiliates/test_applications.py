@@ -35,36 +35,36 @@ def _buttons(shown):
     return re.findall(r"<button class=\"button slim[^>]*>((?:Approve|Reject) [^<]+)<", plain)
 
 
-def test_who_waits_is_listed_newest_first_with_what_they_say(campaign, people):
-    shown = people().open(_HERE).text
+def test_applications_are_listed_newest_first_with_their_answers(campaign, people):
+    html = people().open(_HERE).text
 
-    assert '<table aria-label="Applications" role="table">' in shown
-    assert _names(shown) == ["Ada Ek", "Ben Osei", "Cleo"]
-    assert _buttons(shown) == [f"{verb} {who}" for who in _names(shown) for verb in ("Approve", "Reject")]
-    assert "I &lt;b&gt;like&lt;/b&gt; it" in shown
-    assert "Spring" in shown
+    assert '<table aria-label="Applications" role="table">' in html
+    assert _names(html) == ["Ada Ek", "Ben Osei", "Cleo"]
+    assert _buttons(html) == [f"{verb} {who}" for who in _names(html) for verb in ("Approve", "Reject")]
+    assert "I &lt;b&gt;like&lt;/b&gt; it" in html
+    assert "Spring" in html
 
 
-def test_who_is_approved_is_gone_and_in(campaign, people):
+def test_approved_applicant_leaves_the_list_and_is_an_affiliate(campaign, people):
     visitor, ada, ben = people("Manager"), _id(campaign, "Ada Ek"), _id(campaign, "Ben Osei")
     answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1", "at": ben})
-    shown = visitor.open(answer.headers["Location"]).text
+    html = visitor.open(answer.headers["Location"]).text
 
     assert answer.status_code == 303
     assert _status(campaign, "Ada Ek") == ("Approved", None)
-    assert _names(shown) == ["Ben Osei", "Cleo"]
-    assert "Ada Ek is let in." in shown
-    assert re.search(rf'<a href="/dashboard/affiliates/{ben}" autofocus>', shown)
+    assert _names(html) == ["Ben Osei", "Cleo"]
+    assert "Ada Ek is let in." in html
+    assert re.search(rf'<a href="/dashboard/affiliates/{ben}" autofocus>', html)
 
 
-def test_who_is_rejected_is_gone_with_the_reason(campaign, people):
+def test_rejected_applicant_leaves_the_list_with_the_reason(campaign, people):
     visitor, ben = people(), _id(campaign, "Ben Osei")
     answer = visitor.send(f"{_HERE}/{ben}/reject", {"_key": "k1", "reason": "No site of his own"})
-    shown = visitor.open(answer.headers["Location"]).text
+    html = visitor.open(answer.headers["Location"]).text
 
     assert _status(campaign, "Ben Osei") == ("Rejected", "No site of his own")
-    assert "Ben Osei is turned down." in shown
-    assert _names(shown) == ["Ada Ek", "Cleo"]
+    assert "Ben Osei is turned down." in html
+    assert _names(html) == ["Ada Ek", "Cleo"]
 
 
 def test_rejection_at_the_dashboard_emails_the_applicant_once(campaign, people):
@@ -88,10 +88,10 @@ def test_several_are_let_in_at_once(campaign, people):
     visitor = people()
     ids = [_id(campaign, name) for name in ("Ada Ek", "Cleo")]
     answer = visitor.send(f"{_HERE}/approve", {"_key": "k1", "ids": ids})
-    shown = visitor.open(answer.headers["Location"]).text
+    html = visitor.open(answer.headers["Location"]).text
 
-    assert "2 are let in." in shown
-    assert _names(shown) == ["Ben Osei"]
+    assert "2 are let in." in html
+    assert _names(html) == ["Ben Osei"]
 
 
 def test_when_nobody_is_ticked_it_says_so(campaign, people):
@@ -103,7 +103,7 @@ def test_when_nobody_is_ticked_it_says_so(campaign, people):
     assert _names(answer.text) == ["Ada Ek", "Ben Osei", "Cleo"]
 
 
-def test_somebody_whom_another_one_paused_meanwhile_is_said_and_not_changed(campaign, people):
+def test_applicant_paused_meanwhile_is_reported_and_unchanged(campaign, people):
     visitor, ada = people(), _id(campaign, "Ada Ek")
     campaign.person("Owner").call("PATCH", f"/api/v1/affiliates/{ada}", {"status": "Paused"})
     answer = visitor.send(f"{_HERE}/{ada}/approve", {"_key": "k1"})
@@ -114,7 +114,7 @@ def test_somebody_whom_another_one_paused_meanwhile_is_said_and_not_changed(camp
     assert f'<form class="filters" method="get" action="{_HERE}"' in answer.text or "filters" not in answer.text
 
 
-def test_a_reason_that_is_too_long_is_said(campaign, people):
+def test_too_long_reason_shows_an_error(campaign, people):
     answer = people().send(f"{_HERE}/{_id(campaign, 'Cleo')}/reject", {"_key": "k1", "reason": "x" * 1_001})
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
@@ -122,7 +122,7 @@ def test_a_reason_that_is_too_long_is_said(campaign, people):
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
-def test_nobody_of_another_brand_and_nobody_unknown_is_decided(campaign, people, rival, verb):
+def test_decision_about_another_brands_or_unknown_applicant_is_refused(campaign, people, rival, verb):
     rival.program()
     theirs = rival.affiliate("eva", status="Pending", approved_at=None)
     visitor = people()
@@ -133,23 +133,23 @@ def test_nobody_of_another_brand_and_nobody_unknown_is_decided(campaign, people,
 
 def test_a_viewer_reads_and_decides_nothing(campaign, people):
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert _names(shown) == ["Ada Ek", "Ben Osei", "Cleo"]
-    assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"]
-    assert 'type="checkbox"' not in shown
+    assert _names(html) == ["Ada Ek", "Ben Osei", "Cleo"]
+    assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"]
+    assert 'type="checkbox"' not in html
     assert visitor.send(f"{_HERE}/{_id(campaign, 'Cleo')}/approve", {"_key": "k"}).status_code == 403
 
 
-def test_what_is_empty_says_why_and_what_to_do(brand, people):
+def test_empty_list_shows_the_reason_and_the_next_step(brand, people):
     visitor = people()
     assert "Nobody waits" in visitor.open(_HERE).text
 
     first, _ = brand.program(name="One"), brand.program(name="Two")
     brand.affiliate("ann", status="Pending", approved_at=None)
-    shown = visitor.open(f"{_HERE}?programId={first}").text
-    assert "Nobody waits here" in shown
-    assert "Show all applications" in shown
+    html = visitor.open(f"{_HERE}?programId={first}").text
+    assert "Nobody waits here" in html
+    assert "Show all applications" in html
 
 
 @pytest.mark.parametrize(

@@ -24,38 +24,38 @@ def campaign(brand):
 
 
 def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
-    shown = people("Viewer").open(_HERE).text
+    html = people("Viewer").open(_HERE).text
 
-    assert '<table aria-label="Affiliates" role="table">' in shown
-    assert _names(shown) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
-    assert "video, north" in shown
-    assert '<span class="chip run">Paused</span>' in shown
-    assert '<span class="chip test">Test</span>' in shown
-    assert "invited" in shown
+    assert '<table aria-label="Affiliates" role="table">' in html
+    assert _names(html) == ["cleo@example.com", "Ben", "Ann &lt;Ek&gt;"]
+    assert "video, north" in html
+    assert '<span class="chip run">Paused</span>' in html
+    assert '<span class="chip test">Test</span>' in html
+    assert "invited" in html
 
 
 def test_the_filter_stands_in_the_address_and_in_the_form(campaign, people):
     visitor = people()
-    shown = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
+    html = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
 
-    assert _names(shown) == ["Ben"]
-    assert 'value="BEN"' in shown
-    assert '<option value="Paused" selected>' in shown
-    assert '<option value="name" selected>' in shown
+    assert _names(html) == ["Ben"]
+    assert 'value="BEN"' in html
+    assert '<option value="Paused" selected>' in html
+    assert '<option value="name" selected>' in html
     assert _names(visitor.open(f"{_HERE}?sort=name").text) == ["cleo@example.com", "Ann &lt;Ek&gt;", "Ben"]
     assert _names(visitor.open(f"{_HERE}?sort=oldest").text) == ["Ann &lt;Ek&gt;", "Ben", "cleo@example.com"]
 
 
-def test_what_somebody_has_coming_stands_beside_them(app, flask, visitor):
+def test_open_balance_is_listed_with_its_affiliate(app, flask, visitor):
     payroll = Payroll.create(app)
     payroll.affiliate("ben")
     payroll.sell("ben", 617_250)
     payroll.sell("ben", 5_000, "JPY")
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert "1,234.50 USD" in shown
-    assert "1,000 JPY" in shown
+    assert "1,234.50 USD" in html
+    assert "1,000 JPY" in html
 
 
 def test_older_keeps_the_filter(brand, people):
@@ -70,7 +70,7 @@ def test_older_keeps_the_filter(brand, people):
     assert _names(visitor.open(older).text) == ["N51"]
 
 
-def test_nobody_at_all_and_nobody_with_this_filter_differ(brand, people):
+def test_empty_list_and_empty_filter_show_different_texts(brand, people):
     visitor = people()
     assert "No affiliates yet" in visitor.open(_HERE).text
     assert "No affiliates yet" in visitor.open(f"{_HERE}?sort=name").text
@@ -78,7 +78,7 @@ def test_nobody_at_all_and_nobody_with_this_filter_differ(brand, people):
 
 
 @pytest.mark.parametrize("query", ["status=x", "sort=x", "programId=x", "cursor=x", "q=%00", f"q={'x' * 201}"])
-def test_a_filter_that_says_nothing_sensible_is_said(campaign, people, query):
+def test_invalid_filter_shows_an_error(campaign, people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert answer.status_code == 400
@@ -86,7 +86,7 @@ def test_a_filter_that_says_nothing_sensible_is_said(campaign, people, query):
     assert "<h1>Affiliates</h1>" in answer.text
 
 
-def test_who_waits_is_counted_beside_the_way_to_them(campaign, people):
+def test_number_of_applications_is_shown_with_a_link(campaign, people):
     campaign.affiliate("new", status="Pending", approved_at=None)
 
     assert re.search(r"Applications <span class=\"chip wait\">1</span>", people().open(_HERE).text)

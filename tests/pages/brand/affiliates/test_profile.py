@@ -26,13 +26,13 @@ def _said(answer):
 
 
 def test_an_affiliate_is_shown_with_all_that_is_known(brand, people, ben):
-    shown = people().open(ben).text
+    html = people().open(ben).text
 
-    assert "<h1>Ben &lt;Osei&gt;</h1>" in shown
+    assert "<h1>Ben &lt;Osei&gt;</h1>" in html
     for part in ("Balance", "The last 30 days", "Their rate", "Links", "Coupon codes", "Recruits", "Give a bonus"):
-        assert f">{part}</h2>" in shown, part
-    assert 'value="video"' in shown
-    assert "Spring" in shown
+        assert f">{part}</h2>" in html, part
+    assert 'value="video"' in html
+    assert "Spring" in html
 
 
 def test_the_balance_is_by_currency_and_state(app, flask, visitor):
@@ -42,14 +42,14 @@ def test_the_balance_is_by_currency_and_state(app, flask, visitor):
     payroll.run()
     payroll.sell("ben", 5_000, "JPY")
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
-    shown = visitor.open(f"/dashboard/affiliates/{ben}").text
-    rows = re.findall(r'<tr role="row"><th scope="row" role="rowheader">(\w{3})</th>(.*?)</tr>', shown)
+    html = visitor.open(f"/dashboard/affiliates/{ben}").text
+    rows = re.findall(r'<tr role="row"><th scope="row" role="rowheader">(\w{3})</th>(.*?)</tr>', html)
 
     assert [(currency, re.findall(r">([^<]+)</td>", cells)) for currency, cells in rows] == [
         ("JPY", ["0 JPY", "1,000 JPY", "0 JPY", "0 JPY"]),
         ("USD", ["0.00 USD", "0.00 USD", "20.00 USD", "0.00 USD"]),
     ]
-    assert "1,000 JPY + 20.00 USD" in shown
+    assert "1,000 JPY + 20.00 USD" in html
 
 
 def test_name_tags_and_notes_are_changed(brand, people, ben):
@@ -62,7 +62,7 @@ def test_name_tags_and_notes_are_changed(brand, people, ben):
     assert "Saved." in visitor.open(answer.headers["Location"]).text
 
 
-def test_a_form_that_is_wrong_comes_back_as_it_was_typed(brand, people, ben):
+def test_refused_form_keeps_the_typed_values(brand, people, ben):
     form = {"_key": "k", "fullName": "Ada", "tags": "x" * 51, "notes": "Taller"}
     answer = people().send(f"{ben}/about", form)
 
@@ -91,7 +91,7 @@ def test_the_rate_is_changed(brand, people, ben, typed, held):
 
 
 @pytest.mark.parametrize("value", ["", "much", "101", "-1", "1e9", "NaN", "1.1234567", "1" * 400])
-def test_a_rate_that_cannot_be_is_said_at_its_field(brand, people, ben, value):
+def test_invalid_rate_shows_an_error_at_its_field(brand, people, ben, value):
     answer = people().send(f"{ben}/rate", {"_key": "k", "type": "Percentage", "value": value})
 
     assert answer.status_code == 400
@@ -102,9 +102,9 @@ def test_a_rate_that_cannot_be_is_said_at_its_field(brand, people, ben, value):
 def test_a_link_is_added_and_removed_and_the_main_one_stays(brand, people, ben):
     visitor = people()
     assert visitor.send(f"{ben}/links", {"_key": "k", "customAlias": "ben-video", "format": "Query"}).status_code == 303
-    shown = visitor.open(ben).text
-    (removal,) = re.findall(r'action="([^"]+/remove)"', shown)
-    assert "ben-video" in shown
+    html = visitor.open(ben).text
+    (removal,) = re.findall(r'action="([^"]+/remove)"', html)
+    assert "ben-video" in html
 
     assert visitor.send(removal, {"_key": "l"}).status_code == 303
     assert "ben-video" not in visitor.open(ben).text
@@ -134,9 +134,9 @@ def test_a_ban_is_asked_for_on_a_page_of_its_own(brand, people, ben):
 
     assert visitor.send(f"{ben}/ban", {"_key": "k"}).status_code == 303
     assert _row(brand, "status") == ("Banned",)
-    shown = visitor.open(ben).text
-    assert "Lift the ban" in shown
-    assert f'href="{ben}/ban"' not in shown
+    html = visitor.open(ben).text
+    assert "Lift the ban" in html
+    assert f'href="{ben}/ban"' not in html
 
 
 def test_a_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
@@ -160,7 +160,7 @@ def test_a_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben
         ({"amount": "5", "currency": ""}, "currency"),
     ],
 )
-def test_a_bonus_that_cannot_be_is_said_at_its_field(brand, people, ben, form, field):
+def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, field):
     answer = people().send(f"{ben}/bonus", {"_key": "k", **form})
 
     assert answer.status_code in (400, 422)
@@ -179,7 +179,7 @@ def test_the_tax_form_is_read_only_when_somebody_asks_for_it(brand, people, ben)
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
-def test_who_may_not_read_tax_forms_is_told_so(people, ben, role):
+def test_tax_form_without_permission_shows_a_refusal(people, ben, role):
     visitor = people(role)
 
     assert f'href="{ben}/tax-form"' not in visitor.open(ben).text
@@ -189,8 +189,8 @@ def test_who_may_not_read_tax_forms_is_told_so(people, ben, role):
 def test_a_viewer_reads_and_changes_nothing(brand, people, ben):
     visitor = people("Viewer")
     for path in (ben, f"{ben}/ban", f"{ben}/tax-form"):
-        shown = visitor.open(path).text
-        assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
+        html = visitor.open(path).text
+        assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
     for path in ("about", "rate", "links", "bonus", "ban"):
         assert visitor.send(f"{ben}/{path}", {"_key": "k", "currency": "USD"}).status_code == 403, path
 

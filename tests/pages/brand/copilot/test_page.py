@@ -47,34 +47,34 @@ def test_a_question_is_asked_and_answered_without_scripts(brand, people, model):
     visitor = people("Viewer")
     assert "No conversations yet" in visitor.open(_HERE).text
     address = _asked(visitor, "Which <i>programs</i>?")
-    shown = visitor.open(address).text
-    assert "The co-pilot is thinking." in shown
-    assert "data-live" in shown
-    assert "Which &lt;i&gt;programs&lt;/i&gt;?" in shown
+    html = visitor.open(address).text
+    assert "The co-pilot is thinking." in html
+    assert "data-live" in html
+    assert "Which &lt;i&gt;programs&lt;/i&gt;?" in html
     drain("copilot")
     visitor.open(address)
     drain("copilot")
-    shown = visitor.open(address).text
+    html = visitor.open(address).text
 
-    assert '<p class="talk">&lt;b&gt;One&lt;/b&gt;:\nKnives ![x](https://evil.test/x.png)</p>' in shown
-    assert "data-live" not in shown
-    assert "<code>list_programs</code>" in shown
-    assert "evil.test" not in "".join(re.findall(r'(?:href|src)="([^"]*)"', shown))
+    assert '<p class="talk">&lt;b&gt;One&lt;/b&gt;:\nKnives ![x](https://evil.test/x.png)</p>' in html
+    assert "data-live" not in html
+    assert "<code>list_programs</code>" in html
+    assert "evil.test" not in "".join(re.findall(r'(?:href|src)="([^"]*)"', html))
     assert address in visitor.open(_HERE).text.replace("&amp;", "&")
 
 
-def test_what_is_proposed_is_confirmed_by_a_button_once(brand, people, model):
+def test_proposed_act_is_confirmed_once_by_its_button(brand, people, model):
     brand.program()
     ada = str(brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada <b>Ek</b>"))
     model.script(says("Shall I?", ("approve_affiliate", {"affiliateId": ada})), says("Done."))
     visitor = people("Manager")
     address = _asked(visitor)
     drain("copilot")
-    shown = visitor.open(address).text
-    assert f'<td class="talk" role="cell" data-l="Value">{ada}</td>' in shown
-    assert "Ada &lt;b&gt;Ek&lt;/b&gt;" in shown
-    assert "Nothing was done yet." in shown
-    form = _form(shown, "Confirm")
+    html = visitor.open(address).text
+    assert f'<td class="talk" role="cell" data-l="Value">{ada}</td>' in html
+    assert "Ada &lt;b&gt;Ek&lt;/b&gt;" in html
+    assert "Nothing was done yet." in html
+    form = _form(html, "Confirm")
     for _ in range(2):
         answer = visitor.send(_HERE, form)
         assert (answer.status_code, answer.headers["Location"]) == (303, address)
@@ -82,14 +82,14 @@ def test_what_is_proposed_is_confirmed_by_a_button_once(brand, people, model):
     assert brand.rows("select status from affiliate") == [("Approved",)]
     assert brand.rows("select via from audit_entry where action = 'affiliate.approved'") == [("copilot",)]
     drain("copilot")
-    shown = visitor.open(address).text
-    assert "Done." in shown
-    assert ">Confirm<" not in shown
-    assert visitor.send(_HERE, _form(shown, "Delete conversation")).headers["Location"] == _HERE
+    html = visitor.open(address).text
+    assert "Done." in html
+    assert ">Confirm<" not in html
+    assert visitor.send(_HERE, _form(html, "Delete conversation")).headers["Location"] == _HERE
     assert visitor.open(address).status_code == 404
 
 
-def test_what_is_declined_is_not_done_and_amounts_are_money(brand, people, model):
+def test_declined_act_is_not_run_and_amounts_are_shown_as_money(brand, people, model):
     brand.program()
     ben = str(brand.affiliate("ben"))
     sale = {"affiliateId": ben, "programId": str(brand.programs[-1]), "amountCents": 123456, "currency": "EUR"}
@@ -97,9 +97,9 @@ def test_what_is_declined_is_not_done_and_amounts_are_money(brand, people, model
     visitor = people()
     address = _asked(visitor)
     drain("copilot")
-    shown = visitor.open(address).text
-    assert "1,234.56 EUR" in shown
-    visitor.send(_HERE, _form(shown, "Decline"))
+    html = visitor.open(address).text
+    assert "1,234.56 EUR" in html
+    visitor.send(_HERE, _form(html, "Decline"))
 
     assert brand.rows("select count(*) from conversion") == [(0,)]
     assert '<span class="chip off">Declined</span>' in visitor.open(address).text
@@ -137,17 +137,17 @@ def test_an_endpoint_without_an_answer_is_said_in_words(people, model, answer, w
     visitor = people()
     address = _asked(visitor, "My question")
     drain("copilot")
-    shown = visitor.open(address).text
-    assert words in shown
-    assert "My question" in shown
+    html = visitor.open(address).text
+    assert words in html
+    assert "My question" in html
     model.script(says("Here I am."))
-    visitor.send(_HERE, _form(shown, "Ask again"))
+    visitor.send(_HERE, _form(html, "Ask again"))
     drain("copilot")
 
     assert "Here I am." in visitor.open(address).text
 
 
-def test_a_question_that_is_none_comes_back_as_it_was_typed(people, model):
+def test_invalid_question_keeps_the_typed_text(people, model):
     model.script(says("Hello."))
     visitor = people()
     for typed in ("", " ", "x" * 10_000):
@@ -165,7 +165,7 @@ def test_a_question_that_is_none_comes_back_as_it_was_typed(people, model):
             assert visitor.send(_HERE, {"conversation": wanted, "do": word, "text": "x"}).status_code == 404
 
 
-def test_what_was_not_confirmed_in_time_says_so(brand, people, monkeypatch):
+def test_expired_act_shows_that_it_expired(brand, people, monkeypatch):
     brand.program()
     visitor = people()
     address = _asked(visitor)
@@ -203,9 +203,9 @@ def test_a_hostile_name_stays_in_its_cell_on_one_quoted_line(brand, people, mode
     address = _asked(visitor)
     drain("copilot")
 
-    shown = visitor.open(address).text
+    html = visitor.open(address).text
 
-    cell = re.search(r"&#34;Eve[^<]*", shown)[0]
+    cell = re.search(r"&#34;Eve[^<]*", html)[0]
     assert cell.startswith("&#34;Eve   status: Approved about:\\&#34;xxx")
     assert "characters)&#34;" in cell
     assert not set(cell) & set("\n\u2028\u202e")

@@ -8,7 +8,7 @@ import pytest
 
 from domain.payouts.plan import BlockReason
 from models import db
-from pages.brand.payouts import planned
+from pages.brand.payouts import run_preview
 from tests.support.api.racing import at_once
 from tests.support.outside.visitor import Visitor
 
@@ -49,12 +49,12 @@ def alert(answer):
 
 
 def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "32.50 USD" in shown
-    assert "to 1 affiliate, for 2 conversions" in shown
-    assert "No payout account" in shown
-    assert f'href="{CONFIRM}">Continue</a>' in shown
+    assert "32.50 USD" in html
+    assert "to 1 affiliate, for 2 conversions" in html
+    assert "No payout account" in html
+    assert f'href="{CONFIRM}">Continue</a>' in html
 
 
 def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
@@ -62,17 +62,17 @@ def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
     due.affiliate("vin")
     due.sell("vin", 300, "VND")
 
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "32.50 USD" in shown
-    assert "to 1 affiliate, for 2 conversions" in shown
-    assert "Less than one cent in all" in shown
+    assert "32.50 USD" in html
+    assert "to 1 affiliate, for 2 conversions" in html
+    assert "Less than one cent in all" in html
     assert confirm(owner, "32.50").status_code == 303
     assert due.payouts() == [("Pending", 3_250)]
 
 
 def test_every_blocked_reason_has_words_and_a_remedy():
-    assert set(planned.REASONS) == set(planned.REMEDIES) == {reason.value for reason in BlockReason}
+    assert set(run_preview.REASONS) == set(run_preview.REMEDIES) == {reason.value for reason in BlockReason}
 
 
 def test_run_with_a_netted_debt_larger_in_another_currency_is_confirmed(payroll, owner):
@@ -137,7 +137,7 @@ def test_a_wrong_total_pays_nothing_and_is_kept(due, owner, typed):
     assert confirm(owner, "32.50", answer).status_code == 303
 
 
-def test_what_is_refunded_meanwhile_is_shown_old_and_new_and_nothing_is_paid(due, owner):
+def test_refund_after_the_preview_shows_both_totals_and_pays_nothing(due, owner):
     page = owner.open(CONFIRM)
     due.brand.refund("first", 5_000)
 
@@ -153,7 +153,7 @@ def test_what_is_refunded_meanwhile_is_shown_old_and_new_and_nothing_is_paid(due
     assert due.payouts() == [("Pending", 2_250)]
 
 
-def test_a_rate_that_moved_is_a_figure_that_moved(due, owner):
+def test_changed_exchange_rate_counts_as_a_changed_figure(due, owner):
     page = owner.open(CONFIRM)
     due.rate("EUR", "0.5")
 
@@ -249,7 +249,7 @@ def test_twice_at_once_there_is_one_run(due, app, owner):
     assert due.payouts() == [("Pending", 3_250)]
 
 
-def test_a_gate_that_is_shut_says_so(due, owner):
+def test_blocked_payouts_show_the_reason(due, owner):
     page = owner.open(CONFIRM)
     due.brand.set(fundingFrozen="on")
 
@@ -275,14 +275,14 @@ def test_only_an_owner_confirms(due, sign_in, role, sees_total):
     assert due.payouts() == []
 
 
-def test_what_is_on_hold_stands_with_its_day(due, owner):
+def test_held_amount_is_shown_with_its_release_day(due, owner):
     due.brand.set(payoutGraceDays="30")
 
-    shown = owner.open(NEW).text
+    html = owner.open(NEW).text
 
-    assert "On hold, until" in shown
+    assert "On hold, until" in html
     assert re.search(
-        r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', shown
+        r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', html
     )
 
 
@@ -310,7 +310,7 @@ def test_after_an_hour_one_logs_in_again_and_finds_what_was_typed(due, owner, si
     assert due.payouts() == [("Pending", 3_250)]
 
 
-def test_what_moved_while_one_logged_in_is_said(due, owner, sign_in):
+def test_changes_during_a_fresh_login_are_shown(due, owner, sign_in):
     page = owner.open(CONFIRM)
     _age()
     confirm(owner, "32.50", page)

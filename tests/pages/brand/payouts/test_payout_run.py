@@ -74,9 +74,9 @@ def test_it_says_how_many_are_paid_and_what_each_state_is(payroll, owner, ran):
 
 
 def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll, owner, ran):
-    shown = owner.open(ran).text
-    (address,) = re.findall(r'hx-get="([^"]*)"', shown)
-    assert 'hx-trigger="every 2s"' in shown
+    html = owner.open(ran).text
+    (address,) = re.findall(r'hx-get="([^"]*)"', html)
+    assert 'hx-trigger="every 2s"' in html
     assert owner.open(unescape(address)).status_code == 204
 
     payroll.pay()
@@ -88,7 +88,7 @@ def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll
     assert 'hx-trigger="every 10s"' in moved.text
 
 
-def test_what_failed_says_why_and_is_retried(payroll, owner, ran):
+def test_failed_payout_shows_its_reason_and_is_retried(payroll, owner, ran):
     _fail(payroll)
     shown = owner.open(ran)
     ((reason,), *_) = payroll.brand.rows("select failure_reason from payout")
@@ -104,7 +104,7 @@ def test_what_failed_says_why_and_is_retried(payroll, owner, ran):
     assert _button(owner.open(ran), "Retry Ben") is not None
 
 
-def test_what_is_voided_is_due_again_and_is_said_to_be(payroll, owner, ran):
+def test_voided_payout_is_due_again_and_shows_that(payroll, owner, ran):
     _fail(payroll)
 
     answer = _press(owner, ran, "Void Ann")
@@ -126,7 +126,7 @@ def test_twice_is_once(payroll, owner, ran):
     assert payroll.brand.rows("select max(attempt) from payout") == [(2,)]
 
 
-def test_what_cannot_be_any_more_says_so_on_the_payouts_page(payroll, owner, ran):
+def test_outdated_decision_shows_a_refusal_on_the_payouts_page(payroll, owner, ran):
     _fail(payroll)
     action, fields = _button(owner.open(ran), "Retry Ann")
     _press(owner, ran, "Void Ann")
@@ -156,7 +156,7 @@ def test_a_payout_is_marked_as_paid_by_its_reference(payroll, owner, ran):
 
 
 @pytest.mark.parametrize("reference", ["x" * 256, "a\x00b"])
-def test_a_reference_that_cannot_be_is_kept_and_pays_nothing(payroll, owner, ran, reference):
+def test_invalid_reference_keeps_the_typed_text_and_pays_nothing(payroll, owner, ran, reference):
     answer = _press(owner, f"{DESK}/{_payout(payroll, 'ann')}", "Mark as paid", reference=reference)
 
     assert answer.status_code == 400
@@ -218,7 +218,7 @@ def test_an_old_login_leads_to_sign_in_and_back_to_the_run(payroll, owner, ran, 
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager", "Admin"])
-def test_whoever_is_no_owner_sees_all_and_decides_nothing(payroll, sign_in, ran, role):
+def test_member_below_owner_sees_payouts_without_decisions(payroll, sign_in, ran, role):
     _fail(payroll)
     visitor, payout_id = sign_in(role), _payout(payroll, "ann")
 

@@ -54,7 +54,7 @@ def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, peop
     assert _kept(brand) is None
 
 
-def test_what_is_wrong_stands_at_its_row_with_what_was_typed(brand, people, program):
+def test_error_is_shown_at_its_row_with_the_typed_values(brand, people, program):
     owner = people()
     cases = {
         "label-1": {"label": " ", "key": "other"},
@@ -101,13 +101,13 @@ def test_questions_that_are_alike_get_keys_of_their_own(brand, people, program):
     assert all(re.fullmatch("[a-z][a-zA-Z0-9_]{0,39}", key) for key in keys)
 
 
-def test_who_may_not_change_it_reads_it(brand, people, program):
+def test_member_without_permission_reads_the_form(brand, people, program):
     brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(two_steps()))
     viewer = people("Viewer")
 
-    shown = viewer.open(program).text
-    assert "Your reach?" in shown
-    assert f'action="{program}"' not in shown
+    html = viewer.open(program).text
+    assert "Your reach?" in html
+    assert f'action="{program}"' not in html
     assert viewer.send(program, _form(_ROW)).status_code == 403
     assert _kept(brand) == two_steps()
     brand.rows("update program set archived_at = now() returning id")
@@ -123,12 +123,12 @@ def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(bra
     owner = people()
 
     for place in places:
-        shown = owner.open(place).text
-        assert "<b>Your &lt;b&gt;team&lt;/b&gt;?</b>" in shown
-        assert "Tea &lt;i&gt;\nmilk" in shown
-        assert '<span class="said">12.5</span>' in shown
+        html = owner.open(place).text
+        assert "<b>Your &lt;b&gt;team&lt;/b&gt;?</b>" in html
+        assert "Tea &lt;i&gt;\nmilk" in html
+        assert '<span class="said">12.5</span>' in html
     brand.call("PATCH", f"/api/v1/programs/{program_id}", {"applicationForm": form(question("reach", label="Reach"))})
     for place in places:
-        shown = owner.open(place).text
-        assert "<b>team</b><br>" in shown
-        assert "<b>Reach</b><br>" in shown
+        html = owner.open(place).text
+        assert "<b>team</b><br>" in html
+        assert "<b>Reach</b><br>" in html

@@ -63,7 +63,7 @@ def test_it_is_set_its_records_are_there_to_copy_and_a_look_finds_them(people, h
     assert "Verified Its TXT record proves it." in _words(found)
 
 
-def test_what_was_found_instead_is_shown_and_comes_by_itself(people, here, domain, dns):
+def test_wrong_dns_records_are_shown_and_update_live(people, here, domain, dns):
     visitor = people()
     visitor.send(here, {"customDomain": domain})
     part = re.search(r'hx-get="([^"]+)"', visitor.open(here).text)[1].replace("&amp;", "&")
@@ -83,7 +83,7 @@ def test_a_name_of_another_script_is_written_as_dns_knows_it(brand, people, here
     assert _domain_of(brand) == [(f"xn--mnchen-3ya.{brand.id.hex}.example",)]
 
 
-def test_what_is_no_domain_comes_back_with_why_and_empty_takes_it_away(brand, people, here, domain, dns):
+def test_invalid_domain_shows_an_error_and_an_empty_one_removes_it(brand, people, here, domain, dns):
     visitor = people()
     for typed in ("localhost", "http://x.example/", "10.0.0.1", "x", TARGET, "a..b", "\0", "x" * 3000):
         answer = visitor.send(here, {"customDomain": typed})
@@ -95,7 +95,7 @@ def test_what_is_no_domain_comes_back_with_why_and_empty_takes_it_away(brand, pe
     assert _domain_of(brand) == [(None,)]
 
 
-def test_what_somebody_else_has_and_too_many_looks_are_said_on_the_page(people, rival, here, domain, dns):
+def test_taken_domain_and_too_many_checks_show_errors_on_the_page(people, rival, here, domain, dns):
     visitor = people()
     refused = visitor.send(f"{here}/check", {})
     rival.program(custom_domain=domain, custom_domain_verified=True)
@@ -125,7 +125,7 @@ def test_a_viewer_sees_and_changes_nothing(brand, people, here, domain, dns):
     assert dns.asked == []
 
 
-def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+def test_unknown_or_other_brands_program_returns_404(rival, people):
     visitor = people()
 
     for program in (uuid4(), rival.program(), "x"):

@@ -61,7 +61,7 @@ def test_before_anything_came_all_lights_wait(people, here):
     assert on == [False] * 4
 
 
-def test_a_page_that_is_checked_turns_on_two(people, here, site):
+def test_checked_page_turns_on_two_lights(people, here, site):
     visitor = people("Manager")
     url = site.show(_tag(visitor.open(here).text))
 
@@ -69,11 +69,11 @@ def test_a_page_that_is_checked_turns_on_two(people, here, site):
 
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{here}?options=chosen#checks"
-    shown = visitor.open(here).text
-    on, said = _lights(shown)
+    html = visitor.open(here).text
+    on, said = _lights(html)
     assert on == [True, True, False, False]
     assert said[0].startswith(f"The tag is on {url}")
-    assert f'id="url" name="url" type="text" value="{url}"' in shown
+    assert f'id="url" name="url" type="text" value="{url}"' in html
 
 
 def test_a_page_without_the_tag_is_told(people, here, site):
@@ -85,7 +85,7 @@ def test_a_page_without_the_tag_is_told(people, here, site):
     assert "No tag in the HTML of" in said[0]
 
 
-def test_a_policy_that_keeps_the_script_out_is_shown_with_the_line_to_copy(people, here, site):
+def test_policy_that_blocks_the_script_is_shown_with_the_line_to_copy(people, here, site):
     visitor = people()
     tag = _tag(visitor.open(here).text)
     visitor.send(here, {"url": site.show(tag, headers={"Content-Security-Policy": "script-src 'self'"})})
@@ -97,7 +97,7 @@ def test_a_policy_that_keeps_the_script_out_is_shown_with_the_line_to_copy(peopl
 
 
 @pytest.mark.parametrize("url", ["", "shop", "http://shop.test/", "https://shop.test/\0", "x" * 3000])
-def test_what_cannot_be_checked_comes_back_with_why(people, here, url):
+def test_uncheckable_address_shows_the_reason(people, here, url):
     answer = people().send(here, {"url": url})
 
     assert answer.status_code == 400
@@ -105,7 +105,7 @@ def test_what_cannot_be_checked_comes_back_with_why(people, here, url):
     assert "<title>Error:" in answer.text
 
 
-def test_a_page_that_does_not_come_is_told_at_its_field(people, here, site):
+def test_unreachable_page_shows_an_error_at_its_field(people, here, site):
     answer = people().send(here, {"url": f"{site.url}/gone"})
 
     assert answer.status_code == 422
@@ -136,7 +136,7 @@ def test_a_viewer_checks_nothing(people, here, site):
     assert site.asked == []
 
 
-def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+def test_unknown_or_other_brands_program_returns_404(rival, people):
     visitor = people()
 
     for program in (uuid4(), rival.program(), "x"):

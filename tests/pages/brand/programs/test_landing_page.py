@@ -21,7 +21,7 @@ def _form(**typed):
     return {"headline": "", "intro": "", "accentColor": "", "heroImageId": "", "showTerms": "on"} | named
 
 
-def test_what_is_typed_is_kept_and_shown_again(brand, people, here):
+def test_typed_texts_are_stored_and_shown_again(brand, people, here):
     visitor = people("Manager")
     typed = _form(headline="Our tea", title_0="Why?", text_0="One\r\nTwo", title_2="Third", text_2="Words")
 
@@ -36,11 +36,11 @@ def test_what_is_typed_is_kept_and_shown_again(brand, people, here):
         "accentColor": "#b3541e",
         "showTerms": True,
     }
-    shown = visitor.open(f"{here}?done=saved").text
-    assert "Saved" in shown
-    assert 'value="Our tea"' in shown
-    assert "One\nTwo</textarea>" in shown
-    assert shown.count('name="title-') == 4
+    html = visitor.open(f"{here}?done=saved").text
+    assert "Saved" in html
+    assert 'value="Our tea"' in html
+    assert "One\nTwo</textarea>" in html
+    assert html.count('name="title-') == 4
     visitor.send(here, _form())
     assert _said(brand) is None
 
@@ -63,7 +63,7 @@ def test_a_picture_is_uploaded_kept_and_taken_away(brand, people, here):
         assert 'value="Kept"' in answer.text
 
 
-def test_what_is_wrong_stands_at_its_field_and_a_new_picture_is_not_lost(brand, people, here):
+def test_error_is_shown_at_its_field_and_a_new_picture_is_kept(brand, people, here):
     typed = _form(headline="x" * 121, accentColor="red", title_1="Heading alone", title_4="a\0b", text_4="Text")
 
     answer = people().upload(here, typed, png(800, 600), "tea.png")

@@ -22,10 +22,10 @@ def _words(html):
 
 
 def test_without_programs_the_list_leads_to_the_first_one(people):
-    shown = people().open(_HERE).text
+    html = people().open(_HERE).text
 
-    assert "No programs yet" in shown
-    assert f'href="{_HERE}/new"' in shown
+    assert "No programs yet" in html
+    assert f'href="{_HERE}/new"' in html
 
 
 def test_the_overview_of_a_new_brand_leads_to_the_first_program_whoever_may_make_it(people):
@@ -39,14 +39,14 @@ def test_the_list_says_what_each_pays(brand, people):
     brand.program(name="Old", archived_at=datetime.now(UTC))
     brand.program(name="Knives <b>", default_commission_value=20, recurring_months=12, recurring_delay_invoices=2)
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert "Knives &lt;b&gt;" in shown
+    assert "Knives &lt;b&gt;" in html
     assert "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices." in _words(
-        shown
+        html
     ).replace("&#39;", "'")
-    assert "Old" not in _words(shown)
-    assert f'href="{_HERE}/new"' not in shown
+    assert "Old" not in _words(html)
+    assert f'href="{_HERE}/new"' not in html
     assert "Old" in _words(visitor.open(f"{_HERE}?archived=on").text)
 
 
@@ -97,16 +97,16 @@ def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, p
     ben = brand.affiliate("ben")
     click(brand, ben, occurred_at=ago(days=2))
     sold = conversion(brand, ben, amount_cents=123_450, is_test=True)
-    shown = people("Viewer").open(f"{_HERE}/{program}").text
+    html = people("Viewer").open(f"{_HERE}/{program}").text
 
-    assert '<table aria-label="Recent events" role="table">' in shown
-    assert "5,000.00 USD" in shown
-    assert "1,234.50 USD" in shown
-    assert f'href="/dashboard/conversions/{sold}"' in shown
-    assert "in order" in shown
-    assert f'href="{_HERE}/{program}/install"' in shown
-    assert f"{_HERE}/{program}/change" not in shown
-    assert f"{_HERE}/{program}/archive" not in shown
+    assert '<table aria-label="Recent events" role="table">' in html
+    assert "5,000.00 USD" in html
+    assert "1,234.50 USD" in html
+    assert f'href="/dashboard/conversions/{sold}"' in html
+    assert "in order" in html
+    assert f'href="{_HERE}/{program}/install"' in html
+    assert f"{_HERE}/{program}/change" not in html
+    assert f"{_HERE}/{program}/archive" not in html
 
 
 def test_a_new_program_is_made_once_and_leads_to_it(brand, people):
@@ -140,7 +140,7 @@ def test_a_new_program_is_made_once_and_leads_to_it(brand, people):
     ],
     ids=lambda wrong: str(wrong)[:40],
 )
-def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(brand, people, wrong, field):
+def test_error_is_shown_at_its_field_with_the_typed_values(brand, people, wrong, field):
     answer = people().send(f"{_HERE}/new", {**_NEW, **wrong})
 
     assert answer.status_code == 400
@@ -152,7 +152,7 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(brand, peo
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_a_slug_that_is_taken_is_told_at_its_field(brand, people):
+def test_taken_slug_shows_an_error_at_its_field(brand, people):
     brand.program(slug="spring-sale")
     answer = people().send(f"{_HERE}/new", _NEW)
 
@@ -168,7 +168,7 @@ def test_a_viewer_makes_none(brand, people):
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_what_is_nobodys_or_somebody_elses_is_not_there(rival, people):
+def test_unknown_or_other_brands_program_returns_404(rival, people):
     visitor = people()
 
     for program in (uuid4(), rival.program(), "x"):

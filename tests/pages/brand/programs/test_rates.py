@@ -50,7 +50,7 @@ def test_a_group_is_made_changed_and_deleted(brand, people, here):
     ("wrong", "field"),
     [({"name": ""}, "name"), ({"name": "Gold"}, "name"), ({"commissionValue": "x"}, "commissionValue")],
 )
-def test_a_group_that_cannot_be_comes_back(brand, people, here, wrong, field):
+def test_invalid_group_keeps_the_typed_values(brand, people, here, wrong, field):
     _group(brand)
     sent = {"name": "Silver", "commissionType": "Percentage", "commissionValue": "25"} | wrong
     answer = people().send(f"{here}/groups", sent)
@@ -81,15 +81,15 @@ def test_tiers_are_set_as_a_whole_and_taken_away_by_emptying_their_rows(brand, p
         == 303
     )
     assert _tiers(brand) == [(100_000, "Percentage", 20), (500_050, "Fixed", 7.5)]
-    shown = visitor.open(f"{here}/tiers").text
-    assert 'name="from-1" type="text" value="5000.50"' in shown
-    assert "5,000.50 USD" in shown
+    html = visitor.open(f"{here}/tiers").text
+    assert 'name="from-1" type="text" value="5000.50"' in html
+    assert "5,000.50 USD" in html
 
     visitor.send(f"{here}/tiers", {"from-0": "", "type-0": "Percentage", "value-0": ""})
     assert _tiers(brand) == []
 
 
-def test_a_tier_that_is_wrong_comes_back_at_its_row(brand, people, here):
+def test_invalid_tier_shows_an_error_at_its_row(brand, people, here):
     sent = {"from-0": "10", "type-0": "Percentage", "value-0": "20", "from-3": "20", "type-3": "Percentage"}
 
     answer = people().send(f"{here}/tiers", {**sent, "value-3": "400"})
@@ -114,7 +114,7 @@ def test_a_tier_of_a_former_home_currency_wants_its_revenue_anew(brand, people, 
     visitor = people()
     visitor.send(f"{here}/tiers", {"from-0": "1000", "type-0": "Percentage", "value-0": "20"})
     brand.rows("update performance_tier set currency = 'EUR' returning 1")
-    shown = visitor.open(f"{here}/tiers").text
+    html = visitor.open(f"{here}/tiers").text
 
-    assert "1,000.00 EUR" in shown
-    assert 'name="from-0" type="text" value=""' in shown
+    assert "1,000.00 EUR" in html
+    assert 'name="from-0" type="text" value=""' in html

@@ -23,11 +23,11 @@ def test_a_key_is_made_and_shown_once(admin, brand):
     key, secret = _secrets(answer.text)
 
     assert (answer.status_code, key[:8], secret[:6]) == (200, "ff_test_", "ffsec_")
-    shown = admin.open(_HERE).text
-    assert _secrets(shown) == []
-    assert "Shop &lt;1&gt;" in shown
-    assert f"ff_test_…{key[-4:]}" in shown
-    assert "reads and writes" in shown
+    html = admin.open(_HERE).text
+    assert _secrets(html) == []
+    assert "Shop &lt;1&gt;" in html
+    assert f"ff_test_…{key[-4:]}" in html
+    assert "reads and writes" in html
     assert brand.rows("select count(*) from api_key where name = 'Shop <1>'") == [(1,)]
 
 
@@ -38,7 +38,7 @@ def test_sent_twice_it_is_one_key(admin, brand):
     assert brand.rows("select count(*) from api_key where name = 'Twice'") == [(1,)]
 
 
-def test_what_is_wrong_stands_next_to_its_field_with_what_was_typed(admin):
+def test_error_is_shown_at_its_field_with_the_typed_values(admin):
     answer = admin.send(_HERE, {"name": "x" * 101, "scope": "read_write"})
 
     assert answer.status_code == 400
@@ -68,9 +68,9 @@ def test_an_old_login_leads_to_sign_in_and_back_to_what_was_typed(admin, links, 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=%2Fdashboard%2Fapi-keys")
 
     assert admin.open(links("owner", "--role", "Admin")).headers["Location"] == _HERE
-    shown = admin.open(_HERE).text
-    assert 'value="Late"' in shown
-    assert '<option value="read_write" selected>' in shown
+    html = admin.open(_HERE).text
+    assert 'value="Late"' in html
+    assert '<option value="read_write" selected>' in html
     assert brand.rows("select count(*) from api_key where name = 'Late'") == [(0,)]
 
 
@@ -94,7 +94,7 @@ def test_others_see_nothing_of_it(people, role):
     assert f'href="{_HERE}"' not in visitor.open("/dashboard").text
 
 
-def test_a_key_that_is_not_there_is_nobodys(admin, rival):
+def test_unknown_key_returns_404(admin, rival):
     (theirs,) = rival.rows("select id from api_key limit 1")[0]
 
     for key_id in (theirs, "x", "01890000-0000-7000-8000-000000000000"):

@@ -18,31 +18,31 @@ def owner(people, brand):
 
 
 def test_an_entry_says_who_changed_what_from_what_to_what(owner):
-    shown = owner.open(_HERE).text
+    html = owner.open(_HERE).text
 
-    assert "<code>org.profile_changed</code>" in shown
-    assert "owner@example.com" in shown
-    assert '<b>name</b>: Brand <span aria-hidden="true">→</span>' in shown
-    assert "</span> Acme &lt;b&gt;</li>" in shown
-    assert "<b>billingEmail</b>: –" in shown
-    assert "<code>program.created</code>" in shown
+    assert "<code>org.profile_changed</code>" in html
+    assert "owner@example.com" in html
+    assert '<b>name</b>: Brand <span aria-hidden="true">→</span>' in html
+    assert "</span> Acme &lt;b&gt;</li>" in html
+    assert "<b>billingEmail</b>: –" in html
+    assert "<code>program.created</code>" in html
 
 
-def test_what_an_agent_did_for_somebody_is_told_from_what_they_did(owner, brand):
+def test_acts_of_an_agent_are_distinguished_from_the_members_own(owner, brand):
     enter(brand, actor_type="oauth", via="mcp", client="helper <b>")
     enter(brand, via="mcp")
-    shown = owner.open(_HERE).text
+    html = owner.open(_HERE).text
 
-    assert shown.count("by an agent") == 2
-    assert "by an agent: helper &lt;b&gt;</span>" in shown
+    assert html.count("by an agent") == 2
+    assert "by an agent: helper &lt;b&gt;</span>" in html
 
 
 def test_the_filter_stands_in_the_address(owner, brand):
-    shown = owner.open(f"{_HERE}?action=program.created").text
-    assert "<code>program.created</code>" in shown
-    assert "org.profile_changed" not in shown
-    assert 'value="program.created"' in shown
-    assert "action=program.created" in shown.partition("export.csv")[2][:60]
+    html = owner.open(f"{_HERE}?action=program.created").text
+    assert "<code>program.created</code>" in html
+    assert "org.profile_changed" not in html
+    assert 'value="program.created"' in html
+    assert "action=program.created" in html.partition("export.csv")[2][:60]
 
     ((admin_id,),) = brand.rows("select id from member where email = 'admin@example.com'")
     assert "org.profile_changed" not in owner.open(f"{_HERE}?actorUserId={admin_id}").text
@@ -52,7 +52,7 @@ def test_the_filter_stands_in_the_address(owner, brand):
 @pytest.mark.parametrize(
     "wrong", ["since=yesterday", "actorUserId=x", "action=" + "x" * 201, "cursor=-1", "cursor=x%00"]
 )
-def test_a_filter_that_says_nothing_sensible_is_mended_on_the_page(owner, wrong):
+def test_invalid_filter_redirects_the_file_to_the_page(owner, wrong):
     answer = owner.open(f"{_HERE}?{wrong}")
 
     assert answer.status_code == (200 if "cursor" in wrong else 400)
@@ -62,9 +62,9 @@ def test_a_filter_that_says_nothing_sensible_is_mended_on_the_page(owner, wrong)
 def test_older_entries_are_on_the_next_page(owner, brand):
     for number in range(51):
         brand.person("Owner").call("PATCH", "/api/organizations/me", {"name": f"Acme {number}"})
-    shown = owner.open(f"{_HERE}?entityType=org").text
-    assert "52 entries" in shown
-    assert "entityType=org&amp;cursor=2" in shown or "cursor=2&amp;entityType=org" in shown
+    html = owner.open(f"{_HERE}?entityType=org").text
+    assert "52 entries" in html
+    assert "entityType=org&amp;cursor=2" in html or "cursor=2&amp;entityType=org" in html
 
     assert "Acme &lt;b&gt;" in owner.open(f"{_HERE}?entityType=org&cursor=2").text
 

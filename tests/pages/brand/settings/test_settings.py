@@ -34,14 +34,14 @@ def test_the_profile_is_changed_and_shown(owner, brand):
     answer = owner.send(f"{_HERE}/profile", _PROFILE | {"name": "Acme <b>", "primaryBrandColor": "#0A6847"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=profile")
-    shown = owner.open(f"{_HERE}?done=profile").text
-    assert 'value="Acme &lt;b&gt;"' in shown
-    assert 'value="#0a6847"' in shown
-    assert ">Saved.<" in shown
+    html = owner.open(f"{_HERE}?done=profile").text
+    assert 'value="Acme &lt;b&gt;"' in html
+    assert 'value="#0a6847"' in html
+    assert ">Saved.<" in html
     assert brand.rows("select name from organization where id = %s", brand.id) == [("Acme <b>",)]
 
 
-def test_what_is_wrong_stands_next_to_its_field(owner):
+def test_error_is_shown_at_its_field(owner):
     answer = owner.send(f"{_HERE}/profile", _PROFILE | {"timezone": "Mars/Olympus", "description": "kept"})
 
     assert answer.status_code == 400
@@ -68,9 +68,9 @@ def test_that_money_leaves_by_itself_wants_a_new_login_and_keeps_what_was_typed(
     assert answer.headers["Location"] == "/sign-in?next=%2Fdashboard%2Fsettings"
 
     owner.open(links("owner"))
-    shown = owner.open(_HERE).text
-    assert re.search('name="automaticPayoutEnabled" value="on"[^>]* checked', shown)
-    assert '<option value="Weekly" selected>' in shown
+    html = owner.open(_HERE).text
+    assert re.search('name="automaticPayoutEnabled" value="on"[^>]* checked', html)
+    assert '<option value="Weekly" selected>' in html
     owner.send(f"{_HERE}/payouts", typed)
     assert brand.rows("select automatic_payout_enabled from organization where id = %s", brand.id) == [(True,)]
 
@@ -79,10 +79,10 @@ def test_currency_and_parameters_are_changed(owner, brand):
     assert owner.send(f"{_HERE}/currency", {"homeCurrency": "EUR"}).status_code == 303
     assert owner.send(f"{_HERE}/attribution", {"custom": "partner_code"}).status_code == 303
     assert owner.send(f"{_HERE}/attribution", {"custom": "no spaces here"}).status_code == 400
-    shown = owner.open(_HERE).text
+    html = owner.open(_HERE).text
 
-    assert '<option value="EUR" selected>' in shown
-    assert 'value="partner_code"' in shown
+    assert '<option value="EUR" selected>' in html
+    assert 'value="partner_code"' in html
 
 
 def test_a_logo_is_kept_and_taken_away(owner):
@@ -101,8 +101,8 @@ def test_a_logo_is_kept_and_taken_away(owner):
 def test_an_owner_ends_the_sessions_of_somebody(app, owner, links, brand):
     other = Visitor(app)
     other.open(links("owner", "--role", "Manager", "--email", "ada@example.com"), User_Agent="Netscape")
-    shown = owner.open(_HERE).text
-    assert "Netscape" in shown
+    html = owner.open(_HERE).text
+    assert "Netscape" in html
     ((member_id,),) = brand.rows("select id from member where email = 'ada@example.com'")
 
     assert owner.send(f"{_HERE}/team/{member_id}").status_code == 303

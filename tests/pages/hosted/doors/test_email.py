@@ -82,7 +82,7 @@ def test_the_brands_logo_is_the_only_thing_that_it_loads(brand, slug):
     assert images in answer.headers["Content-Security-Policy"].split("; ")
 
 
-def test_who_gives_an_email_is_remembered_by_its_inbox_and_sent_on(brand, slug):
+def test_email_is_remembered_by_its_inbox_and_redirected(brand, slug):
     answer = give(brand, slug, " Ada+Shop@Example.org ")
 
     assert answer.status_code == 303
@@ -92,21 +92,21 @@ def test_who_gives_an_email_is_remembered_by_its_inbox_and_sent_on(brand, slug):
     assert remembered(brand, "expires_at - last_at = interval '30 days'") == [(True,)]
 
 
-def test_everybody_is_sent_on_alike(brand, slug):
+def test_known_and_unknown_buyers_get_the_same_redirect(brand, slug):
     first, known, program = give(brand, slug, _ADA), give(brand, slug, _ADA), give(brand, slug, _ADA, website="x")
 
     assert len({(each.status_code, each.headers["Location"], each.data) for each in (first, known, program)}) == 1
     assert len(remembered(brand)) == 1
 
 
-def test_what_a_program_fills_in_is_not_remembered(brand, slug):
+def test_filled_hidden_field_is_not_remembered(brand, slug):
     give(brand, slug, _ADA, website="https://spam.test")
 
     assert remembered(brand) == []
 
 
 @pytest.mark.parametrize("email", ["", "ada", "a@b", "a" * 500 + "@example.org", "a\x00@example.org", '"><script>'])
-def test_what_is_no_email_is_asked_for_again(brand, slug, email):
+def test_invalid_email_shows_the_form_again(brand, slug, email):
     answer = give(brand, slug, email)
 
     assert answer.status_code == 400
@@ -128,7 +128,7 @@ def test_without_a_token_of_the_page_it_is_asked_for_again(brand, slug, token):
     assert remembered(brand) == []
 
 
-def test_a_form_that_is_sent_at_once_or_long_after_is_asked_for_again(brand, slug, monkeypatch):
+def test_form_sent_too_early_or_too_late_is_shown_again(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
     assert give(brand, slug, _ADA).status_code == 400
     monkeypatch.setattr(human_check, "LIFETIME_S", 0)
@@ -146,7 +146,7 @@ def test_odd_bodies_are_asked_again_and_huge_ones_refused(brand, slug):
     assert remembered(brand) == []
 
 
-def test_one_who_sends_it_twice_at_once_is_remembered_once(brand, slug):
+def test_concurrent_double_submit_is_remembered_once(brand, slug):
     token = token_of(come(brand, slug))
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: give(brand, slug, _ADA, token=token).status_code, range(8)))
@@ -171,7 +171,7 @@ def test_the_channel_is_kept_by_the_form(brand, slug):
     assert "&subId=mail" in answer.headers["Location"]
 
 
-def test_a_door_that_asks_nothing_takes_no_email(brand):
+def test_redirect_mode_ignores_an_email(brand):
     slug = with_door(brand)
 
     assert give(brand, slug, _ADA, token="x").status_code == 303

@@ -63,7 +63,7 @@ def test_each_checkout_is_told_in_its_own_way(brand, site, gateways, added):
     assert sent == {**own, "via": slug, **dict.fromkeys(added, slug)}
 
 
-def test_a_slug_that_a_payment_link_would_drop_is_not_its_reference(brand):
+def test_slug_that_a_payment_link_drops_is_not_its_reference(brand):
     with_door(brand)
     alter(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
 
@@ -71,7 +71,7 @@ def test_a_slug_that_a_payment_link_would_drop_is_not_its_reference(brand):
 
 
 @pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "client_reference_id=x", "%0d%0aX: 1"])
-def test_nothing_of_the_query_changes_where_it_leads(brand, query):
+def test_query_does_not_change_the_target(brand, query):
     slug = with_door(brand)
 
     answer = visit(brand.app, f"{door_of(brand, slug)}?{query}")
@@ -100,7 +100,7 @@ def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
     ],
 )
 @pytest.mark.parametrize("mode", ["redirect", "email"])
-def test_a_door_that_is_shut_is_the_same_page_as_none(brand, change, mode):
+def test_closed_door_is_the_same_page_as_an_unknown_one(brand, change, mode):
     slug = with_door(brand, mode=mode)
     alter(brand, f"update {change}")
 
@@ -114,7 +114,7 @@ def test_a_door_that_is_shut_is_the_same_page_as_none(brand, change, mode):
 @pytest.mark.parametrize(
     "path", ["%00/a", "a/%00", "a/" + "x" * 500, "x" * 500 + "/a", "ü/ü", "1/2", "a/thanks/b", "a", "%2e%2e/a"]
 )
-def test_what_nobody_has_is_not_found(brand, path):
+def test_unknown_door_returns_404(brand, path):
     for method in ("GET", "POST"):
         assert visit(brand.app, f"/door/{path}", method=method).status_code in (404, 405)
 
@@ -140,7 +140,7 @@ def test_another_brands_campaign_does_not_open_to_a_slug(brand, rival):
 
 
 @pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "Googlebot/2.1"}])
-def test_who_does_not_look_is_sent_on_and_not_remembered(brand, headers):
+def test_prefetch_is_redirected_and_not_remembered(brand, headers):
     slug = with_door(brand)
 
     assert come(brand, slug, headers=headers).status_code == 302

@@ -48,8 +48,8 @@ class Shop:
 
     def apply(self, path=None, *, host=None, **fields):
         """Open the form, fill it in and send it, as a browser does."""
-        shown = self.open(path, host).text
-        action, inside = re.search(r'<form[^>]* action="([^"]*)"[^>]*>(.*?)</form>', shown, re.DOTALL).groups()
+        html = self.open(path, host).text
+        action, inside = re.search(r'<form[^>]* action="([^"]*)"[^>]*>(.*?)</form>', html, re.DOTALL).groups()
         hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', inside))
         return self.send(hidden | {"email": "ada@example.com"} | fields, urlsplit(action).path, host=host)
 

@@ -59,7 +59,7 @@ def test_a_double_click_applies_once_and_gets_one_answer(shop):
     assert shop.brand.rows("select count(*) from audit_entry where action = 'affiliate.applied_again'") == [(0,)]
 
 
-def test_who_was_recruited_stays_recruited_through_a_form_that_was_wrong(shop):
+def test_recruiter_survives_a_refused_form(shop):
     shop.brand.rows("update program set sub_affiliate_enabled = true returning id")
     rita = shop.brand.affiliate("rita")
     path = f"{shop.path}?recruited_by=RITA"
@@ -76,7 +76,7 @@ def test_who_was_recruited_stays_recruited_through_a_form_that_was_wrong(shop):
         assert shop.apply(f"{shop.path}?recruited_by={odd}", email="eve@example.com").status_code == 303
 
 
-def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(shop):
+def test_error_is_shown_at_its_field_with_the_typed_values(shop):
     shop.brand.affiliate("taken")
     cases = {
         "email": ("", 400, "Enter an email address, such as name@example.com."),

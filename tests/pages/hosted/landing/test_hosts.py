@@ -39,7 +39,7 @@ def test_one_applies_on_the_domain_itself(own):
     assert own.brand.rows("select email from affiliate") == [("ada@example.com",)]
 
 
-def test_a_host_that_is_nobodys_is_as_it_was(own, rival):
+def test_unknown_host_shows_the_services_own_page(own, rival):
     rival.program(slug="theirs")
     rival.rows("update program set custom_domain = %s returning id", f"www.{own.domain}")  # never verified
     strange = (
@@ -75,7 +75,7 @@ def test_the_services_own_host_keeps_its_front_page_and_its_404(own, monkeypatch
     assert (unknown.status_code, unknown.json["error"]) == (404, "not_found")
 
 
-def test_a_closed_campaign_has_a_domain_that_tells_of_nobody(own):
+def test_domain_of_a_closed_campaign_reveals_nothing(own):
     own.brand.rows("update program set is_active = false returning id")
 
     answer = own.open("/", own.domain)

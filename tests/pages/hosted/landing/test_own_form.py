@@ -41,7 +41,7 @@ def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
     assert _kept(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
 
 
-def test_what_is_wrong_stands_at_its_question_and_nothing_is_typed_twice(shop, kinds):
+def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
     _asking(shop, kinds)
 
     answer = shop.apply(**{"answers.team": "", "answers.reach": "many", "answers.story": "x" * 10_000})
@@ -75,7 +75,7 @@ def test_a_stranger_applies_in_two_steps(shop):
     assert _kept(shop) == [({"team": "Tea", "reach": 7},)]
 
 
-def test_who_applies_in_two_steps_is_told_of_the_letter(shop):
+def test_application_in_two_steps_announces_the_email(shop):
     told = "a few more questions"
     assert told not in shop.open().text.lower()
     _asking(shop, two_steps())

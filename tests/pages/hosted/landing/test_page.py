@@ -75,7 +75,7 @@ def test_the_style_tells_a_colour_and_nothing_else(shop):
     assert shop.open("/landing/another/fff000.css").status_code == 404
 
 
-def test_what_the_brand_says_stands_there_as_text(shop):
+def test_texts_of_the_brand_are_escaped(shop):
     evil = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
     sections = [{"title": evil, "text": f"{evil}\n\nMore."}, {"title": "Second", "text": "Words"}]
     said = shop.say(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
@@ -101,7 +101,7 @@ def test_the_terms_are_left_out_where_the_brand_wants_it(shop):
     assert "20 % of each payment." in shop.open().text
 
 
-def test_who_shares_or_lists_the_page_finds_what_it_is(shop):
+def test_page_has_metadata_for_sharing_and_search(shop):
     shop.say(headline="Recommend our tea", intro="It is good.")
     address = f"http://127.0.0.1:8000{shop.path}"
 
@@ -124,7 +124,7 @@ def test_who_shares_or_lists_the_page_finds_what_it_is(shop):
     assert "X-Robots-Tag" not in answer.headers
 
 
-def test_a_page_that_is_not_to_be_found_says_noindex(shop):
+def test_undiscoverable_page_is_noindex(shop):
     _set(shop, "is_publicly_discoverable = false")
 
     answer = shop.open()
@@ -148,7 +148,7 @@ def test_a_slug_of_before_leads_to_the_one_of_now_with_what_stood_in_the_address
     assert (sent.status_code, sent.headers["Location"]) == (308, f"/p/{shop.handle}/green-tea")
 
 
-def test_what_is_not_there_is_one_page_that_tells_of_nobody(shop):
+def test_unknown_page_is_one_page_that_reveals_nothing(shop):
     unknown = shop.open("/p/nobody-has-this/tea")
     seen = [unknown, shop.open(f"/p/{shop.handle}/coffee"), shop.open("/p/%00"), shop.open(f"/p/{'x' * 3000}")]
     for closed in _CLOSED:

@@ -1,0 +1,95 @@
+"""Embed tokens at the dashboard: made by hand for a try, listed, ended."""
+
+import html
+import re
+
+import pytest
+
+_HERE = "/dashboard/embed"
+_FORM = {"allowedOrigins": "https://app.acme.example\nhttp://localhost:3000", "expiresInHours": "24", "_key": "one"}
+
+
+@pytest.fixture
+def manager(people):
+    return people("Manager")
+
+
+@pytest.fixture
+def page(brand):
+    """The address of the form of an affiliate."""
+    brand.program()
+    return f"/dashboard/affiliates/{brand.affiliate('ben', full_name='Ben <1>')}/embed"
+
+
+def test_new_token_is_shown_with_a_snippet_to_copy(manager, brand, page):
+    assert "Show the snippet" in manager.open(page).text
+
+    answer = manager.send(page, _FORM)
+    shown = html.unescape(answer.text)
+    (address,) = set(re.findall(r'data-finderfee-embed="([^"]+)"', shown))
+    (token,) = set(re.findall(r"ff_emb_[\w-]{64}", shown))
+
+    assert answer.status_code == 200
+    assert f'<div data-finderfee-embed="{address}"\n     data-token="{token}"></div>' in shown
+    assert '<script async src="http://127.0.0.1:8000/embed.js"></script>' in shown
+    assert brand.rows("select allowed_origins from embed_token") == [
+        (["https://app.acme.example", "http://localhost:3000"],)
+    ]
+
+
+def test_tokens_are_listed_and_ended(manager, brand, page):
+    assert "No tokens yet" in manager.open(_HERE).text
+    manager.send(page, _FORM)
+    (token_id,) = brand.rows("select id from embed_token")[0]
+
+    listed = manager.open(_HERE).text
+    assert "Ben &lt;1&gt;" in listed
+    assert "https://app.acme.example" in listed
+    assert "ff_emb_" not in listed
+    assert "https://app.acme.example" in manager.open(page).text
+
+    answer = manager.send(f"{_HERE}/{token_id}/revoke")
+    assert (answer.status_code, answer.headers["Location"]) == (303, _HERE)
+    assert "No tokens yet" in manager.open(_HERE).text
+    assert manager.send(f"{_HERE}/{token_id}/revoke").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("allowedOrigins", "https://*.acme.example", "is not an origin"),
+        ("allowedOrigins", "", "at least one origin"),
+        ("expiresInHours", "1000", "from 1 to 720 hours"),
+        ("expiresInHours", "soon", "Not a valid integer"),
+    ],
+)
+def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, said):
+    answer = manager.send(page, _FORM | {field: typed})
+
+    assert answer.status_code == 400
+    assert said in html.unescape(answer.text)
+    assert f'id="{field}-error"' in answer.text
+    assert typed in answer.text
+
+
+def test_paused_affiliate_has_no_token_form(manager, brand, page):
+    brand.rows("update affiliate set status = 'Paused' where organization_id = %s returning id", brand.id)
+
+    assert "Show the snippet" not in manager.open(page).text
+    assert manager.send(page, _FORM).status_code == 409
+
+
+def test_a_viewer_sees_none_of_it(people, page):
+    viewer = people("Viewer")
+
+    assert [viewer.open(path).status_code for path in (_HERE, page)] == [403, 403]
+    assert "Embed in your site" not in viewer.open(page.removesuffix("/embed")).text
+    assert viewer.send(page, _FORM).status_code == 403
+
+
+def test_another_brands_affiliate_is_not_there(manager, rival):
+    rival.program()
+    theirs = f"/dashboard/affiliates/{rival.affiliate('ray')}/embed"
+
+    assert manager.open(theirs).status_code == 404
+    assert manager.send(theirs, _FORM).status_code == 404

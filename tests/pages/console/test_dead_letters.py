@@ -1,0 +1,176 @@
+"""Dead letters on their screen. Source: the pages' interface, "Dead letters"."""
+
+import html
+import re
+
+from domain import jobs
+from models import db
+from tests.support.outside.console import audited, buried
+
+
+def _dead():
+    with db.any_org_work():
+        return [number for (number,) in db.db.run("select id from job where failed_at is not null order by id")]
+
+
+def _letters(shown):
+    return [int(found) for found in re.findall(r'<details class="card dead" id="dead-(\d+)"', shown)]
+
+
+def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
+    letter = buried(brand)
+    html = operator.open("/console/dead").text
+    (details,) = re.findall(r"<details.*?</details>", html, re.DOTALL)
+
+    assert re.search(rf"<summary><b[^>]*>{letter}</b> sale.settle", details)
+    assert "LookupError: no &lt;such&gt; sale" in details
+    assert str(brand.id) in details
+    assert "a-sale" in details
+    assert f'<label for="dead-{letter}-why">Or discard, because</label>' in details
+    assert "Replay" in details
+    assert "Discard for ever" in details
+    assert 'data-hold aria-pressed="false"' in html
+
+
+def test_the_whole_error_has_a_page(operator, brand):
+    html = operator.open(f"/console/dead/{buried(brand)}").text
+
+    assert "Traceback (most recent call last)" in html
+    assert "no &lt;such&gt; sale" in html
+    assert operator.open("/console/dead/99999999999").status_code == 404
+
+
+def test_a_replay_is_one_click_of_the_opened_letter(operator, brand):
+    letter, other = buried(brand), buried(brand)
+    answer = operator.send(f"/console/dead/{letter}/replay", {"_key": "a"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
+    assert _dead() == [other]
+    assert operator.send(f"/console/dead/{letter}/replay", {"_key": "a"}).status_code == 303
+    assert operator.send(f"/console/dead/{letter}/replay", {"_key": "b"}).status_code == 404
+
+
+def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
+    letter = buried(brand)
+    answer = operator.send(f"/console/dead/{letter}/discard", {"why": "", "_key": "a"})
+
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert f'href="#dead-{letter}-why"' in answer.text
+    assert f'id="dead-{letter}" open>' in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    assert 'id="dead" data-live' not in answer.text
+    assert _dead() == [letter]
+
+
+def test_a_discard_with_a_reason_is_for_ever_and_kept(operator, brand):
+    letter = buried(brand)
+    answer = operator.send(f"/console/dead/{letter}/discard", {"why": "paid by hand", "_key": "a"})
+
+    assert answer.status_code == 303
+    assert _dead() == []
+    ((actor, who, where, after),) = audited("job.discarded", letter)
+    assert (actor, who, where, after["why"]) == ("operator", "operator@example.com", brand.id, "paid by hand")
+
+
+def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, rival):
+    sale, refund, theirs = buried(brand), buried(brand, job=jobs.REFUND_CASCADE), buried(rival)
+    everything = operator.open("/console/dead").text
+    narrowed = operator.open(f"/console/dead?queue=sales&organizationId={brand.id}&name=").text
+    part = html.unescape(re.search(r'id="dead" data-live hx-get="([^"]*)"', narrowed)[1])
+
+    assert _letters(everything) == [theirs, refund, sale]
+    assert _letters(narrowed) == [sale]
+    assert operator.open(part).status_code == 204
+    assert 'value="sales" selected' in narrowed
+    assert operator.open("/console/dead?queue=none").status_code == 200
+    assert operator.open("/console/dead?organizationId=none").status_code == 400
+
+
+def test_older_letters_are_a_page_further_with_the_filter(operator, brand):
+    letters = [buried(brand) for _ in range(22)][::-1]
+    first = operator.open("/console/dead?queue=sales").text
+    address = html.unescape(re.search(r'href="([^"]*)" rel="next"', first)[1])
+
+    assert _letters(first) == letters[:20]
+    assert _letters(operator.open(address).text) == letters[20:]
+    assert "queue=sales" in address
+
+
+def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
+    buried(brand), buried(brand)
+    theirs = buried(rival)
+    asked = operator.open(f"/console/dead/replay?organizationId={brand.id}").text
+    form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_key": "a"}
+    answer = operator.send("/console/dead/replay", form)
+
+    assert "Replay 2 dead letters" in asked
+    assert '<input type="hidden" name="count" value="2">' in asked
+    assert answer.status_code == 303
+    assert _dead() == [theirs]
+
+
+def test_changed_count_replays_nothing_and_shows_the_new_one(operator, brand):
+    buried(brand)
+    answer = operator.send("/console/dead/replay", {"count": "2", "why": "typed", "_key": "a"})
+
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert "Replay 1 dead letter" in answer.text
+    assert 'value="typed"' in answer.text
+    assert len(_dead()) == 1
+    for count in ("", "many", "-1", "9" * 40):
+        assert operator.send("/console/dead/replay", {"count": count, "_key": count or "b"}).status_code == 422
+
+
+def test_without_any_the_screen_says_what_would_be_there(operator, words):
+    assert "No dead letters" in words(operator.open("/console/dead"))
+    assert "Nothing with this filter" in words(operator.open("/console/dead?queue=sales"))
+
+
+def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, words):
+    buried(brand), buried(brand, job=jobs.REFUND_CASCADE)
+    theirs = buried(rival)
+    filtered = operator.open(f"/console/dead?organizationId={brand.id}").text
+    address = html.unescape(re.search(r'href="(/console/dead/discard[^"]*)"', filtered)[1])
+    shown = operator.open(address)
+    form = {"organizationId": str(brand.id), "typed": "2", "why": "a test shop", "_key": "a"}
+    answer = operator.send("/console/dead/discard", form)
+
+    assert "2 dead letters are deleted for good" in words(shown)
+    assert "refund.cascade 1" in words(shown) and "sale.settle 1" in words(shown)
+    assert "an accepted sale that credits no one" in words(shown)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
+    assert _dead() == [theirs]
+
+
+def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, brand):
+    letter = buried(brand)
+    for number, (typed, why) in enumerate([("2", "w"), ("", "w"), ("many", "w"), ("1", " "), ("9" * 40, "w")]):
+        form = {"typed": typed, "why": why, "_key": str(number)}
+        answer = operator.send("/console/dead/discard", form)
+
+        assert answer.status_code == 422
+        assert 'role="alert"' in answer.text
+        assert _dead() == [letter]
+
+
+def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
+    found, other = buried(brand), buried(brand)
+    with db.any_org_work():
+        db.db.run("update job set last_error = 'ValueError: Odd' where id = %s", (other,))
+
+    assert _letters(operator.open("/console/dead?error=lookuperror").text) == [found]
+    assert "Discard 1 dead letter for ever" in operator.open("/console/dead/discard?error=odd").text
+
+
+def test_letter_page_says_what_a_discard_leaves(operator, brand, words):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale(externalEventId="order-a", amountCents=12_345)
+    with db.any_org_work():
+        ((number,),) = db.db.run("update job set failed_at = now() where name = 'sale.settle' returning id")
+
+    for path in (f"/console/dead/{number}", "/console/dead"):
+        shown = words(operator.open(path))
+        assert "A discard leaves an accepted sale that credits no one, order-a , 123.45 USD." in shown

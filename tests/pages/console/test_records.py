@@ -1,0 +1,125 @@
+"""Mail, organizations, the schedule, connections and the parts of pages on the console's screens."""
+
+import re
+
+import pytest
+
+from models import db
+from pages import template_filters
+from tests.support.outside.console import audited
+from tests.support.outside.post_office import PostOffice, stage
+
+
+@pytest.fixture
+def office(app, monkeypatch):
+    """A mail server that this process has no SMTP_URL of until a test sets it."""
+    opened = PostOffice(monkeypatch)
+    opened.server = opened.settings.mail.smtp
+    opened.set(smtp=None)
+    yield opened
+    opened.close()
+
+
+def test_a_kept_letter_is_read_masked_and_sent_again(operator, brand, office, drain, words):
+    (letter,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
+    drain()
+    listed = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
+    opened = operator.open(f"/console/mail/{letter}")
+    refused = operator.send(f"/console/mail/{letter}/retry", {"_key": "a"})
+    office.set(smtp=office.server)
+    answer = operator.send(f"/console/mail/{letter}/retry", {"_key": "b"})
+    drain()
+
+    assert "Join &lt;us&gt;" in listed
+    assert "Hello" not in listed
+    assert "/sign-in/link/… bye" in words(opened)
+    assert "abcDEF123" not in opened.text
+    assert audited("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
+    assert (refused.status_code, "SMTP_URL" in refused.text) == (422, True)
+    assert (answer.status_code, office.subjects) == (303, ["Join <us>"])
+
+
+def test_filters_of_mail_that_are_none_are_said_to_be(operator):
+    answer = operator.open("/console/mail?status=Lost")
+
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+
+
+def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
+    address = f"/console/tenants/{brand.id}"
+    listed = operator.open(f"/console/tenants?q={brand.id}").text
+    asked = operator.open(f"{address}?setting=plan").text
+    answer = operator.send(address, {"setting": "plan", "value": "Pro", "why": "they pay more", "_key": "a"})
+
+    assert f'href="{address}"' in listed
+    assert '<option value="plan" selected>' in asked
+    assert 'name="value" type="text" value="Growth"' in asked
+    assert (answer.status_code, answer.headers["Location"]) == (303, address)
+    assert brand.rows("select plan_tier from organization") == [("Pro",)]
+    assert audited("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"setting": "fraudScore", "value": "many", "why": "w"},
+        {"setting": "colour", "value": "red", "why": "w"},
+        {"setting": "", "value": "red", "why": "w"},
+        {"setting": "fraudScore", "value": "7", "why": " "},
+    ],
+)
+def test_refused_setting_keeps_the_typed_value(operator, brand, form):
+    answer = operator.send(f"/console/tenants/{brand.id}", form | {"_key": "a"})
+
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.text
+    assert f'value="{form["value"]}"' in answer.text
+    assert brand.rows("select fraud_score from organization") == [(0,)]
+
+
+def test_the_schedule_says_what_is_late(operator, app):
+    with db.any_org_work():
+        db.db.run(
+            "insert into tick (name, scheduled_for) values ('upkeep.forget', now() - interval '2 days')"
+            " on conflict do nothing"
+        )
+    html = operator.open("/console/schedule").text
+    row = re.search(r'<tr role="row"><th scope="row" role="rowheader">upkeep.forget</th>.*?</tr>', html)[0]
+
+    assert "<code>*/10 * * * *</code>" in row
+    assert ">Late</span>" in row
+
+
+def test_the_frame_says_who_one_is(visitor, links):
+    visitor.open(links("operator", "--email", "nora-of-the-frame@ops.example"))
+
+    assert "nora-of-the-frame@ops.example" in visitor.open("/console/style").text
+
+
+def test_the_parts_are_all_on_one_page(operator):
+    html = operator.open("/console/style").text
+
+    assert [state for state in template_filters.COLOURS if f">{state}</span>" not in html] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("/console", "Now"),
+        ("/console/dead", "Dead letters"),
+        ("/console/schedule", "Schedule"),
+        ("/console/ledger", "Ledger"),
+        ("/console/payouts", "Payouts"),
+        ("/console/rates", "Rates"),
+        ("/console/mail", "Mail"),
+        ("/console/tenants", "Tenants"),
+        ("/console/style", "Style"),
+    ],
+)
+def test_each_screen_has_its_heading_and_its_place_in_the_bar(operator, path, heading):
+    html = operator.open(path).text
+
+    assert f"<h1>{heading}</h1>" in html
+    assert f'<a href="{path}" aria-current="page">' in html
+    assert ("data-live" in html) <= ("data-hold" in html)
