@@ -118,10 +118,7 @@ def withdraw(prepared: Sequence[PreparedTransfer]) -> None:
 
 
 def must_be_sent(prepared: PreparedTransfer) -> bool:
-    """Return whether a prepared transfer still has to be sent, and no other job has started to send it since.
-
-    Budget: 1 round trip.
-    """
+    """Return whether a prepared transfer must still be sent, and no other job started that. Budget: 1 round trip."""
     return attempts.is_unchanged(prepared.payout, request_count=prepared.call_count, is_intent=prepared.age is None)
 
 

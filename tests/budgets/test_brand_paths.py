@@ -199,7 +199,7 @@ PATHS = {
     "stats": HotPath(
         _stats,
         4 + _END,
-        stated={numbers.list_stats: "4 round trips (programs; currencies; rates; what is owed) and the commit"},
+        stated={numbers.list_stats: "4 round trips (programs; currencies; rates; owed amounts) and the commit"},
     ),
     "metrics": HotPath(_metrics, 4 + _END, stated={performance.measure: _MEASURED}),
     "metrics-of-program-and-affiliate": HotPath(_metrics_of_one, 4 + 2 + _END),

@@ -213,14 +213,14 @@ _BATCHES = {
     "held": HotPath(_batches({"click_reward_cents": 10}, is_data_centre=True), 6),
     "blocked": HotPath(_batches({}, **_HEADLESS), 6),
     "blocked-of-a-paying-program": HotPath(_batches({"click_reward_cents": 10}, **_HEADLESS), 6),
-    "known": HotPath(_known_batch, 1 + 1, stated={clicks.write: "1 round trip for a batch that is known"}),
+    "known": HotPath(_known_batch, 1 + 1, stated={clicks.write: "1 round trip for a batch that is written already"}),
     "scattered-ids": HotPath(
-        _scattered_batch, 6 + 1, stated={clicks.write: "a batch among whose ids lie many others' one"}
+        _scattered_batch, 6 + 1, stated={clicks.write: "a batch whose ids span many ids of other batches one"}
     ),
     "busy-network": HotPath(
         _busy_network,
         6 + 1,
-        stated={clicks.write: "Networks that did much within the hour cost one more"},
+        stated={clicks.write: "Networks with many clicks within the hour cost one more"},
         rows=("select count(*) from click where 'burst' = any(reasons)", 5 + 25 + 2),
     ),
 }

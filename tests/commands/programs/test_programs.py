@@ -119,7 +119,7 @@ def test_a_program_that_is_not_there_is_named(flask, command):
 
     code, said = flask("program", command, missing)
 
-    assert (code, said) == (1, f"Error: There is no program {missing}; `flask program list` shows them.\n")
+    assert (code, said) == (1, f"Error: There is no program {missing}. `flask program list` lists programs.\n")
     assert flask("program", command, "x")[0] == 2
 
 
