@@ -299,7 +299,7 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
     # What lives for minutes is sealed by the key of its moment, and ends before anybody retires that key.
     short_lived = {
         "api/saved_forms.py",
-        "api/mcp/tool_calls/tokens.py",
+        "api/mcp/tool_calls/confirmations.py",
         "api/provider_sign_in.py",
         "pipelines/organization/sign_in_emails.py",
     }
