@@ -131,8 +131,8 @@ class CleanedLine(fields.String):
 def bearer_secret(*, found_at: str, **options: Any) -> fields.String:
     """Return a response field whose value grants access to any holder: a signed link, a token, a secret.
 
-    Agents and models never receive it (`api.mcp.tools.withheld_fields`); the sentence `found_at` tells them where a person
-    finds it. An operation with one in its response `shows_secret`.
+    Agents and models never receive it (`api.mcp.tools.withheld_fields`); the sentence `found_at` tells them where a
+    person finds it. An operation with one in its response `shows_secret`.
     """
     return fields.String(metadata={**options.pop("metadata", {}), "found_at": found_at}, **options)
 

@@ -1,9 +1,9 @@
 """Writes the results of clicks: a row that pays for them, a row in quarantine, an open case on the fraud list.
 
-`domain.clicks.outcomes` decides each outcome; here its facts are locked and read, and everything is
-written. The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or created here without a race. Locks are
-taken in one order: that one, the budgets by program, the conversions. Clicks have no overrides. Source: core
-spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
+`domain.clicks.outcomes` decides each outcome; here its facts are locked and read, and everything is written. The
+caller holds `advisory_locks.stage_clicks_lock`, so rows are found or created here without a race. Locks are taken in
+one order: that one, the budgets by program, the conversions. Clicks have no overrides. Source: core spec, "Program"
+(budgetCents, clickRewardCents), "Click and lead fraud review".
 """
 
 from collections import defaultdict

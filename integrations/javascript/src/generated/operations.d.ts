@@ -2,10 +2,10 @@
 import type { CallOptions, WriteOptions } from "../index.js";
 import type * as records from "./records.js";
 
-/** Signed by the brand's own servers; the same sale twice is recorded once. */
+/** Signed requests of the brand's own servers; a repeated sale is recorded once. */
 export declare class Sales {
   /**
-   * Refund a sale by its external id, in part or whole.
+   * Refund a sale by its external id, in part or in full.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body, payload_too_large, refund_amount_invalid.
    */
   refundSale(body: records.RefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
@@ -17,13 +17,13 @@ export declare class Sales {
   recordSale(body: records.SaleBody, options?: WriteOptions): Promise<records.SaleAnswer>;
 
   /**
-   * Refund a sale by its external id, in part or whole.
+   * Refund a sale by its external id, in part or in full.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body, payload_too_large, refund_amount_invalid.
    */
   refundSaleV1(body: records.RefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
 }
 
-/** People who are not customers yet: from a server, from a page, from a form. */
+/** People who are not customers yet, from a server, a page or a form. */
 export declare class Leads {
   /**
    * Record a signed lead.
@@ -32,10 +32,10 @@ export declare class Leads {
   recordLead(body: records.LeadBody, options?: WriteOptions): Promise<records.LeadAnswer>;
 }
 
-/** Visits that a link brought, and what a brand's pages need to tell of them. */
+/** Visits through affiliate links, and the script and snippet for a brand's pages that report them. */
 export declare class Clicks {
   /**
-   * Show the tag of a program: by its id, else of the newest program that is open.
+   * Show the tag of a program, by its id or of the newest open program.
    * Scope read. Refused with no_program_found, pixel_not_provisioned.
    */
   getInstallSnippet(options?: CallOptions & {
@@ -48,21 +48,21 @@ export declare class Clicks {
   }): Promise<records.Snippet>;
 
   /**
-   * Show how far a program's installation is.
+   * Show the status of a program's installation.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
   getInstallStatus(programId: string, options?: CallOptions): Promise<records.InstallStatus>;
 
   /**
-   * Look at a page of the brand's site for the program's tag.
+   * Look for the program's tag on a page of the brand's site.
    * Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url, not_found, page_check_busy, page_not_read, url_not_allowed.
    * @param programId The program's id.
    */
   checkInstallation(programId: string, body: records.InstallCheckBody, options?: WriteOptions): Promise<records.InstallStatus>;
 }
 
-/** A brand's campaigns: their terms, groups, tiers and numbers, and what their affiliates advertise with. */
+/** A brand's campaigns: their terms, groups, tiers and numbers, and the assets for their affiliates. */
 export declare class Programs {
   /**
    * Create a program.
@@ -290,7 +290,7 @@ export declare class Programs {
   createHeroImage(body: records.HeroImageBody, options?: WriteOptions): Promise<records.HeroImage>;
 }
 
-/** Who advertises, with which links, and at which rate. */
+/** The affiliates of a brand, their links and their rates. */
 export declare class Affiliates {
   /**
    * Create an affiliate with a default link.
@@ -315,7 +315,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** In which order; a cursor is good for the order it was given out in. */
+    /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -333,7 +333,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** In which order; a cursor is good for the order it was given out in. */
+    /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -347,14 +347,14 @@ export declare class Affiliates {
   getAffiliate(affiliateId: string, options?: CallOptions): Promise<records.Affiliate>;
 
   /**
-   * Change an affiliate; what is not sent stays.
+   * Change an affiliate; fields that are not sent stay as they are.
    * Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range, invalid_commission_type, not_found, percentage_out_of_range, unit_fee_out_of_range.
    * @param affiliateId The affiliate's id.
    */
   changeAffiliate(affiliateId: string, body?: records.AffiliateChanges, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * List affiliates who wait for a decision, newest first, as a flat array.
+   * List pending applications, newest first, as a flat array.
    * Scope read. Plan Starter or higher.
    */
   listApplications(options?: CallOptions & {
@@ -374,14 +374,14 @@ export declare class Affiliates {
   approveAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Turn an application down and email the applicant; the reason is for the brand alone.
+   * Reject an application and email the applicant; only the brand sees the reason.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param affiliateId The affiliate's id.
    */
   rejectAffiliate(affiliateId: string, body?: records.Rejection, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Approve, pause or delete up to 200 affiliates; the others are skipped.
+   * Approve, pause or delete up to 200 affiliates; others are skipped.
    * Scope read_write. Plan Starter or higher.
    */
   runBulkAction(body: records.BulkAction, options?: WriteOptions): Promise<records.BulkOutcome>;
@@ -394,14 +394,14 @@ export declare class Affiliates {
   listAffiliateLinks(affiliateId: string, options?: CallOptions): Promise<records.AffiliateLink[]>;
 
   /**
-   * Give an affiliate one more link.
+   * Add a link to an affiliate.
    * Scope read_write. Plan Starter or higher. Refused with alias_already_taken, link_limit_reached, not_found, slug_reserved.
    * @param affiliateId The affiliate's id.
    */
   createAffiliateLink(affiliateId: string, body?: records.AffiliateLinkBody, options?: WriteOptions): Promise<records.AffiliateLink>;
 
   /**
-   * End a link; the default one stays.
+   * Delete a link; the default link cannot be deleted.
    * Scope read_write. Plan Starter or higher. Refused with default_link_required, not_found.
    * @param affiliateId The affiliate's id.
    * @param linkId The link's id.
@@ -409,7 +409,7 @@ export declare class Affiliates {
   deleteAffiliateLink(affiliateId: string, linkId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * Show what an affiliate has on hold, payable, on its way and paid, by currency.
+   * Show how much an affiliate has on hold, payable, on its way and paid, by currency.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
@@ -423,7 +423,7 @@ export declare class Affiliates {
   getTaxForm(affiliateId: string, options?: CallOptions): Promise<records.TaxForm>;
 }
 
-/** Codes that buyers redeem for a discount, and that credit the affiliate who owns them. */
+/** Discount codes for buyers that credit the affiliate who owns them. */
 export declare class Coupons {
   /**
    * Create a coupon, here and at the processor.
@@ -483,7 +483,7 @@ export declare class Coupons {
   archiveCampaignCoupon(programId: string, couponId: string, options?: WriteOptions): Promise<records.CampaignCoupon>;
 
   /**
-   * List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did.
+   * List a campaign's approved affiliates, newest first; with `couponId` also whether each may mint or has minted.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -492,7 +492,7 @@ export declare class Coupons {
     take?: number | null | undefined;
     /** The `nextCursor` of the page before; left out, the first page. */
     cursor?: string | null | undefined;
-    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
+    /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
   }): Promise<records.PickableAffiliatePage>;
 
@@ -500,7 +500,7 @@ export declare class Coupons {
   iterateCouponAffiliates(programId: string, options?: CallOptions & {
     /** How many per page; more than there may be are as many as there may be. */
     take?: number | null | undefined;
-    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
+    /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
   }): AsyncGenerator<records.PickableAffiliate, void, undefined>;
 
@@ -530,7 +530,7 @@ export declare class Coupons {
   }): AsyncGenerator<records.AffiliateCoupon, void, undefined>;
 
   /**
-   * Revoke a code: it ends here and where it was minted, and its text is free again.
+   * Revoke a code here and where it was minted; its text can be used again.
    * Scope read_write. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    * @param codeId The code's id.
@@ -592,7 +592,7 @@ export declare class Coupons {
   }): AsyncGenerator<records.CouponCode, void, undefined>;
 }
 
-/** Affiliates who bring affiliates, and what they earn by them. */
+/** Affiliates who recruit affiliates, and their earnings from that. */
 export declare class Recruiting {
   /**
    * Show whether a program pays for recruiting, and at which percent.
@@ -609,14 +609,14 @@ export declare class Recruiting {
   putSubAffiliateConfig(programId: string, body: records.SubAffiliateConfig, options?: WriteOptions): Promise<records.SubAffiliateConfig>;
 
   /**
-   * List whom an affiliate recruited, newest first.
+   * List an affiliate's recruits, newest first, without those who were never accepted.
    * Scope read. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
   listSubAffiliates(affiliateId: string, options?: CallOptions): Promise<records.SubAffiliate[]>;
 }
 
-/** Affiliates and sales of another service. */
+/** Import of affiliates and sales from another service. */
 export declare class Imports {
   /**
    * Import up to 1,000 affiliates; known and invalid rows are skipped.
@@ -675,7 +675,7 @@ export declare class Imports {
   getImport(importId: string, options?: CallOptions): Promise<records.ImportDetail>;
 }
 
-/** Who is asked to join, by mail. */
+/** Invitations to affiliates, by email. */
 export declare class Invites {
   /**
    * Invite a person by email.
@@ -690,10 +690,10 @@ export declare class Invites {
   createInvites(body: records.BulkInviteBody, options?: WriteOptions): Promise<records.InvitesAnswer>;
 }
 
-/** What was sold and whom it credits, and what the brand decides about it. */
+/** Sales and other conversions, the affiliates they credit, and the brand's decisions about them. */
 export declare class Conversions {
   /**
-   * List conversions, newest first unless asked for another order.
+   * List conversions, newest first unless `order` says otherwise.
    * Scope read. Plan Starter or higher.
    */
   listConversions(options?: CallOptions & {
@@ -759,49 +759,49 @@ export declare class Conversions {
   getConversion(conversionId: string, options?: CallOptions): Promise<records.ConversionDetail>;
 
   /**
-   * Hold a pending or approved conversion out of payment.
+   * Exclude a pending or approved conversion from payment.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param conversionId The conversion's id.
    */
   invalidateConversion(conversionId: string, body?: records.ReviewBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Release an invalidated conversion: it is Pending again, held from when it occurred.
+   * Release an invalidated conversion: it is Pending again, and its hold counts from when it occurred.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param conversionId The conversion's id.
    */
   validateConversion(conversionId: string, body?: records.ReviewBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Set what a Pending or Approved conversion earns, after refunds.
+   * Set the commission of a Pending or Approved conversion, after refunds.
    * Scope read_write. Plan Starter or higher. Refused with commission_out_of_range, conversion_in_payout, conversion_not_adjustable, not_found.
    * @param conversionId The conversion's id.
    */
   adjustConversion(conversionId: string, body: records.CommissionBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Refund a conversion of any source in part or whole.
+   * Refund a conversion of any source in part or in full.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, not_found, refund_amount_invalid.
    * @param conversionId The conversion's id.
    */
   refundConversion(conversionId: string, body: records.ConversionRefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
 
   /**
-   * Undo every refund that the brand booked, but none that a gateway reported.
+   * Undo all refunds that the brand recorded, but none that a gateway reported.
    * Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
    * @param conversionId The conversion's id.
    */
   restoreRefund(conversionId: string, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Show what each step of the attribution order said.
+   * Show the result of each step of the attribution order.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param conversionId The conversion's id.
    */
   getConversionAttribution(conversionId: string, options?: CallOptions): Promise<records.Attribution>;
 
   /**
-   * Export conversions as CSV, newest first unless asked for another order, up to 50,000 rows.
+   * Export conversions as CSV, newest first unless `order` says otherwise, up to 50,000 rows.
    * Scope read. Plan Starter or higher.
    */
   exportConversions(options?: CallOptions & {
@@ -837,20 +837,20 @@ export declare class Conversions {
   }): Promise<records.UncreditedConversion[]>;
 
   /**
-   * Mark a sale as looked at.
+   * Dismiss a sale.
    * Scope read_write. Plan Starter or higher. Refused with not_found.
    * @param uncreditedId The uncredited sale's id.
    */
   dismissUncreditedConversion(uncreditedId: string, options?: WriteOptions): Promise<records.UncreditedConversion>;
 
   /**
-   * Sum up what is open, by currency.
+   * Sum up the open ones, by currency.
    * Scope read. Plan Starter or higher.
    */
   summarizeUncreditedConversions(options?: CallOptions): Promise<records.UncreditedSummary>;
 }
 
-/** What is due, to whom, and how it is paid. */
+/** Amounts due to affiliates, and their payment. */
 export declare class Payouts {
   /**
    * List payouts, newest first, with their conversions.
@@ -956,10 +956,10 @@ export declare class Payouts {
   getPayoutRun(runId: string, options?: CallOptions): Promise<records.PayoutRunProgress>;
 }
 
-/** What a brand's own site shows its affiliates, each by a token that the brand's servers make. */
+/** Affiliate data on a brand's own site, by a token per affiliate that the brand's servers create. */
 export declare class Embed {
   /**
-   * Make the token of an affiliate, with which your site shows them what they have here.
+   * Create the embed token of an affiliate, with which your site shows them their data.
    * Scope read_write. Plan Growth or higher. Refused with affiliate_not_active, expires_out_of_range, invalid_origin, not_found, too_many_origins.
    */
   createEmbedToken(body: records.EmbedTokenBody, options?: WriteOptions): Promise<records.IssuedEmbedToken>;
@@ -986,7 +986,7 @@ export declare class Embed {
   }): AsyncGenerator<records.EmbedToken, void, undefined>;
 
   /**
-   * End a token at once: its page is gone, and what holds it is refused.
+   * Revoke a token at once: its page disappears, and requests with it are refused.
    * Scope read_write. Plan Growth or higher. Refused with not_found.
    * @param tokenId The token's id.
    */
@@ -1076,7 +1076,7 @@ export declare class Deals {
   requestMilestoneChanges(dealId: string, seq: string, body: records.ChangesBody, options?: WriteOptions): Promise<records.Deal>;
 }
 
-/** Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves. */
+/** Payment gateways that report a brand's sales, renewals, refunds and disputes automatically. */
 export declare class Connections {
   /**
    * List the connections, including ended ones, newest first.
@@ -1138,7 +1138,7 @@ export declare class Connections {
   getConnectionStats(connectionId: string, options?: CallOptions): Promise<records.ConnectionStats>;
 }
 
-/** Newsletter and CRM platforms that say who brought a buyer when nothing else does. */
+/** Newsletter and CRM platforms that identify the affiliate of a buyer when nothing else does. */
 export declare class Platforms {
   /**
    * List the connected platforms, newest first.
@@ -1165,16 +1165,16 @@ export declare class Platforms {
   getPlatformConnection(connectionId: string, options?: CallOptions): Promise<records.PlatformConnection>;
 
   /**
-   * List the platforms that can be connected, with the credentials that each takes.
+   * List the platforms that can be connected, with the credentials that each requires.
    * Scope read. Plan Starter or higher.
    */
   listPlatforms(options?: CallOptions): Promise<records.Platform[]>;
 }
 
-/** Clicks and leads that the rules blocked or held. */
+/** Clicks and leads that the fraud rules blocked or held. */
 export declare class Fraud {
   /**
-   * List up to 500 fraud events, newest first; by default the open ones.
+   * List up to 500 fraud events, newest first; the open ones unless `status` says otherwise.
    * Scope read. Plan Starter or higher.
    */
   listFraudEvents(options?: CallOptions & {
@@ -1199,7 +1199,7 @@ export declare class Fraud {
   banAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Show the clicks and leads that the rules kept out of a program in the last days, and their cost.
+   * Show the clicks and leads that the rules blocked for a program in the last days, and their cost if counted.
    * Scope read. Plan Starter or higher. Refused with not_found, program_id_required.
    */
   getFraudSummary(options?: CallOptions & {
@@ -1210,7 +1210,7 @@ export declare class Fraud {
   }): Promise<records.FraudSummary>;
 }
 
-/** Where the brand is told what happens, and how that went. */
+/** URLs that receive the brand's events, and the deliveries to them. */
 export declare class Webhooks {
   /**
    * Create an endpoint.
@@ -1332,16 +1332,16 @@ export declare class Webhooks {
   redeliverWebhookDeliveries(endpointId: string, body: records.RedeliveryWindow, options?: WriteOptions): Promise<records.RedeliveryPortion>;
 }
 
-/** What no-code platforms call: whom they connect to, hooks for their triggers with samples, and searches. */
+/** For no-code platforms: the connection, hooks and samples for triggers, and searches. */
 export declare class Automation {
   /**
-   * Show whom this key connects to.
+   * Show the organization of this key.
    * Scope read. Plan Starter or higher.
    */
   getAutomationConnection(options?: CallOptions): Promise<records.AutomationConnection>;
 
   /**
-   * Have a URL told of a trigger event.
+   * Subscribe a URL to a trigger event.
    * Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url, unknown_event, url_not_allowed, webhook_limit_reached.
    */
   createAutomationHook(body: records.HookBody, options?: WriteOptions): Promise<records.AutomationHook>;
@@ -1354,7 +1354,7 @@ export declare class Automation {
   deleteAutomationHook(hookId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * List events of a type as they were sent, newest first; a made-up one where none has happened yet.
+   * List events of a type as they were sent, newest first; an example if none has happened yet.
    * Scope read. Plan Starter or higher. Refused with unknown_event.
    * @param event The event type.
    */
@@ -1364,7 +1364,7 @@ export declare class Automation {
   }): Promise<records.SampleEvent[]>;
 
   /**
-   * Find affiliates by their email or by a slug of theirs, one per campaign.
+   * Find affiliates by their email or one of their slugs, one per campaign.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchAffiliates(options?: CallOptions & {
@@ -1375,18 +1375,18 @@ export declare class Automation {
   }): Promise<records.Affiliate[]>;
 
   /**
-   * Find campaigns by slug or by name; archived ones are not found.
+   * Find campaigns by slug or name, without archived ones.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchCampaigns(options?: CallOptions & {
     /** The campaign's slug. */
     slug?: string | null | undefined;
-    /** The campaign's whole name, letter by letter. */
+    /** The campaign's exact name. */
     name?: string | null | undefined;
   }): Promise<records.Program[]>;
 
   /**
-   * Find conversions by the brand's own id of the sale or by ours, also one that was recorded a moment ago.
+   * Find conversions by the brand's own id of the sale or by ours, including those recorded a moment ago.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchConversions(options?: CallOptions & {
@@ -1411,7 +1411,7 @@ export declare class Automation {
 /** The brand itself: profile, currency, attribution parameters, plan. */
 export declare class Organization {
   /**
-   * Show the organization's own parameters and the order in which all of them count.
+   * Show the organization's own parameters and the effective order of all parameters.
    * Scope read.
    */
   getAttributionParams(options?: CallOptions): Promise<records.AttributionParams>;
@@ -1465,7 +1465,7 @@ export declare class Organization {
   getBillingState(options?: CallOptions): Promise<records.BillingState>;
 }
 
-/** Who changed what, and when. */
+/** A record of all changes: who changed what, and when. */
 export declare class Audit {
   /**
    * List changes, newest first.

@@ -9,7 +9,7 @@ from . import records
 
 
 class Fraud:
-    """Clicks and leads that the rules blocked or held."""
+    """Clicks and leads that the fraud rules blocked or held."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -20,7 +20,7 @@ class Fraud:
         program_id: str | None = None,
         status: Literal["open", "resolved", "dismissed", "all"] | None = None,
     ) -> list[records.FraudEvent]:
-        """List up to 500 fraud events, newest first; by default the open ones.
+        """List up to 500 fraud events, newest first; the open ones unless `status` says otherwise.
 
         Scope read. Plan Starter or higher.
 
@@ -82,8 +82,8 @@ class Fraud:
         program_id: str | None = None,
         days: int | None = None,
     ) -> records.FraudSummary:
-        """Show the clicks and leads that the rules kept out of a program in the last days, and
-        their cost.
+        """Show the clicks and leads that the rules blocked for a program in the last days, and
+        their cost if counted.
 
         Scope read. Plan Starter or higher. Refused with not_found, program_id_required.
 
