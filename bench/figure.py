@@ -55,14 +55,14 @@ class Figure:
         """Return the figure as results.json has it."""
         return {
             "name": self.name,
-            "value": _round(self.value),
+            "value": _round_digits(self.value),
             "unit": self.unit,
-            "anchor": _round(self.anchor),
-            "ratio": _round(self.ratio),
+            "anchor": _round_digits(self.anchor),
+            "ratio": _round_digits(self.ratio),
             "target": None if self.target is None else str(self.target),
             "meets": self.meets,
-            "others": _round(self.others),
-        } | ({"parts": {name: _round(part) for name, part in self.parts.items()}} if self.parts else {})
+            "others": _round_digits(self.others),
+        } | ({"parts": {name: _round_digits(part) for name, part in self.parts.items()}} if self.parts else {})
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -88,5 +88,5 @@ def measure_alternately(
     return statistics.median(products), statistics.median(anchors)
 
 
-def _round(number: float | None) -> float | None:
+def _round_digits(number: float | None) -> float | None:
     return None if number is None else float(f"{number:.4g}")

@@ -42,9 +42,9 @@ class Screen:
                 task = progress.add_task(title, total=total)
                 yield lambda done: progress.update(task, completed=done)
         else:
-            yield self._plain(title, total)
+            yield self._plain_report(title, total)
 
-    def _plain(self, title: str, total: int) -> Report:
+    def _plain_report(self, title: str, total: int) -> Report:
         self.say(f"  {title}: {total:,}")
         shown_at = time.monotonic()
 

@@ -42,9 +42,9 @@ def up(owner_url: str, tell: steps.Tell = lambda line: None) -> list[str]:
     longer exists, or tables stay locked by others.
     """
     applied = []
-    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
+    with owners.connect(owner_url) as connection, connection.cursor() as cursor:
         _take_turn(cursor, tell)
-        listed = _listed(cursor)
+        listed = _list_migrations(cursor)
         _prepare(cursor)
         _refuse_changed([migration.name for migration in listed if migration.is_changed])
         for migration in listed:
@@ -61,11 +61,11 @@ def status(owner_url: str) -> list[Migration]:
 
     Raises steps.MigrationHalted where one was applied that no longer exists.
     """
-    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
-        return _listed(cursor)
+    with owners.connect(owner_url) as connection, connection.cursor() as cursor:
+        return _list_migrations(cursor)
 
 
-def missing() -> list[str]:
+def list_missing() -> list[str]:
     """Return this version's migrations that the database of the current unit of work does not have.
 
     Raises steps.MigrationHalted where one was applied that no longer exists.
@@ -108,7 +108,7 @@ def _prepare(cursor: Any) -> None:
             cursor.execute("update migration set sha256 = %s where name = %s", (_sha256(name), name))
 
 
-def _listed(cursor: Any) -> list[Migration]:
+def _list_migrations(cursor: Any) -> list[Migration]:
     cursor.execute("select to_regclass('public.migration')")
     known: dict[str, str | None] = {}
     if cursor.fetchone() != (None,):

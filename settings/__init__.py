@@ -71,19 +71,19 @@ def old_name_warnings(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each variable that is set under its old name, with the form that replaces it."""
     return [
         f'{old} is an old name and will stop working in the next release; write {new.name}="{new.text_of_old(environ)}"'
-        for new in _renamed()
+        for new in _named_values()
         for old, _ in new.old_texts(environ).values()
     ]
 
 
 def replace_old_names(environ: MutableMapping[str, str]) -> None:
     """Replace every old name in `environ` by the variable that means the same."""
-    for new in _renamed():
+    for new in _named_values():
         if text := new.text_of_old(environ):
             environ[new.name] = text
         for old, _ in new.old_texts(environ).values():
             del environ[old]
 
 
-def _renamed() -> Iterator[NamedValues[Any]]:
+def _named_values() -> Iterator[NamedValues[Any]]:
     return (variable for variable in variables() if isinstance(variable, NamedValues))

@@ -275,7 +275,7 @@ def _record_answers(
 def register_run(job: Job, run: Run) -> None:
     """Register the function that runs a kind of job for an id and an attempt. Errors that it raises are recorded."""
 
-    def guarded(job_id: int, attempt: int, **more: object) -> None:
+    def run_guarded(job_id: int, attempt: int, **more: object) -> None:
         started = time.monotonic()
         with (
             structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt),
@@ -286,7 +286,7 @@ def register_run(job: Job, run: Run) -> None:
         _count(job, result)
         metrics.time_job(job.name, time.monotonic() - started)
 
-    dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
+    dramatiq.actor(actor_name=job.name, queue_name=job.queue)(run_guarded)
 
 
 def _count(job: Job, result: RunResult) -> None:

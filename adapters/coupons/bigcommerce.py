@@ -70,7 +70,7 @@ def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
         "redemption_type": "COUPON",
         "coupon_type": "SINGLE",
         "status": "ENABLED",
-        "rules": [{"action": {"cart_value": {"discount": _off(discount)}}}],
+        "rules": [{"action": {"cart_value": {"discount": _discount_fields(discount)}}}],
     }
     if not terms.is_percent(discount):
         promotion["currency_code"] = discount.currency
@@ -82,7 +82,7 @@ def _code_of(order: CodeOrder) -> Mapping[str, object]:
     return {"code": order.code, **terms.optional(max_uses=order.family.discount.max_redemptions_per_code)}
 
 
-def _off(discount: Discount) -> Mapping[str, str]:
+def _discount_fields(discount: Discount) -> Mapping[str, str]:
     if terms.is_percent(discount):
         return {"percentage_amount": str(discount.value)}
     return {"fixed_amount": terms.decimal(discount)}

@@ -27,11 +27,11 @@ class ChargebeeCodes(CodeRail):
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the coupon whose id is the code."""
-        coupon = shapes.at(chargebee.GATEWAY.api(account).find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
+        coupon = shapes.get(chargebee.GATEWAY.api(account).find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
         if coupon is None:
             return None
         is_ours = shapes.text(coupon, "meta_data", terms.OUR_ID) == str(order.code_id)
-        is_over = shapes.at(coupon, "status") in ("archived", "deleted")
+        is_over = shapes.get(coupon, "status") in ("archived", "deleted")
         return ExistingCode(shapes.require(coupon, "id"), is_ours, is_over)
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -58,13 +58,13 @@ def _coupon(order: CodeOrder) -> Mapping[str, str | int]:
         # Names are unique there.
         "name": f"{order.family.name[: _NAME_CHARACTERS - len(order.code) - 1]} {order.code}",
         "meta_data": orjson.dumps({terms.OUR_ID: str(order.code_id)}).decode(),
-        **_off(discount),
+        **_discount_fields(discount),
         **_duration(discount),
         **terms.optional(max_redemptions=discount.max_redemptions_per_code, valid_till=terms.ends_at_s(discount)),
     }
 
 
-def _off(discount: Discount) -> Mapping[str, str | int]:
+def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
     if terms.is_percent(discount):
         return {"discount_type": "percentage", "discount_percentage": discount.value}
     currency = discount.currency or ""

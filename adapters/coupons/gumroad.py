@@ -37,7 +37,7 @@ class GumroadCodes(CodeRail):
         # None is listed of a product that does not exist; `make` refuses that.
         for code in shapes.items(api.get(f"{_path(product)}/offer_codes"), "offer_codes"):
             if terms.is_text_of(order, shapes.text(code, "name")):
-                is_ours = shapes.at(code, "max_purchase_count") == cap(order.code_id)
+                is_ours = shapes.get(code, "max_purchase_count") == cap(order.code_id)
                 return ExistingCode(shapes.require(code, "id"), is_ours)
         return None
 
@@ -86,7 +86,7 @@ def _require_held(discount: Discount, products: list[Any]) -> None:
     if not products:
         raise DiscountNotHeld("it has no product yet.")
     is_forever = discount.duration == DiscountDuration.Forever
-    if not is_forever and any(shapes.at(product, "is_tiered_membership") is True for product in products):
+    if not is_forever and any(shapes.get(product, "is_tiered_membership") is True for product in products):
         raise DiscountNotHeld("off a membership its codes are off every payment; a coupon that is Forever can be held.")
     currencies = {(shapes.text(product, "currency") or "").upper() for product in products}
     other = next((currency for currency in sorted(currencies) if currency != discount.currency), discount.currency)
@@ -107,9 +107,9 @@ def _products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:
     if len(refs) > 1:
         raise DiscountNotHeld("its codes are for all products or for one; name one product in productRefs, or none.")
     answer = api.find(_path(refs[0]))
-    if shapes.at(answer, "success") is not True:
+    if shapes.get(answer, "success") is not True:
         raise DiscountNotHeld(f"it has no product {refs[0]}; productRefs are ids of its products.")
-    return [shapes.at(answer, "product")]
+    return [shapes.get(answer, "product")]
 
 
 def _all_products(api: GatewayWire) -> Iterator[Any]:
@@ -125,7 +125,7 @@ def _all_products(api: GatewayWire) -> Iterator[Any]:
 
 def _ask(api: GatewayWire, method: str, path: str, form: Params | None = None, *, params: Params | None = None) -> Any:
     answer = api.ask(method, path, params=params, form=form).json
-    if shapes.at(answer, "success") is not True:
+    if shapes.get(answer, "success") is not True:
         raise GatewayRejected(422, shapes.text(answer, "message") or "it says no")
     return answer
 

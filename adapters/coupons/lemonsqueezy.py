@@ -23,7 +23,7 @@ class LemonSqueezyCodes(CodeRail):
         api = lemonsqueezy.GATEWAY.api(account)
         for page in lemonsqueezy.read_list(api, "/discounts", _store(account), max_pages=_MAX_PAGES):
             for discount in page:
-                attributes = shapes.at(discount, "attributes")
+                attributes = shapes.get(discount, "attributes")
                 if terms.is_text_of(order, shapes.text(attributes, "code")):
                     is_ours = terms.is_marked(shapes.text(attributes, "name"), order.code_id)
                     return ExistingCode(shapes.require(discount, "id"), is_ours)

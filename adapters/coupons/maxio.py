@@ -71,7 +71,7 @@ def _home(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) 
     """Return the product family of a coupon: the products' or the only one of the site."""
     homes = set(families)
     if product_refs:
-        products = {ref: shapes.at(api.find(f"/products/{ref}.json"), "product") for ref in product_refs}
+        products = {ref: shapes.get(api.find(f"/products/{ref}.json"), "product") for ref in product_refs}
         for ref, product in products.items():
             if product is None:
                 raise DiscountNotHeld(f"it has no product {ref}; productRefs are ids of its products.")
@@ -95,10 +95,10 @@ def _families(api: GatewayWire) -> Iterator[str]:
 def _look(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
     for family in families:
         answer = api.find("/coupons/find.json", {"code": order.code, "product_family_id": family})
-        coupon = shapes.at(answer, "coupon")
+        coupon = shapes.get(answer, "coupon")
         if coupon is not None and terms.is_text_of(order, shapes.text(coupon, "code")):
             is_ours = terms.is_marked(shapes.text(coupon, "description"), order.code_id)
-            return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.at(coupon, "archived_at") is not None)
+            return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.get(coupon, "archived_at") is not None)
     return None
 
 

@@ -27,7 +27,7 @@ class PaddleCodes(CodeRail):
             ExistingCode(
                 shapes.require(discount, "id"),
                 is_ours=shapes.text(discount, "custom_data", terms.OUR_ID) == str(order.code_id),
-                is_over=shapes.at(discount, "status") != "active",
+                is_over=shapes.get(discount, "status") != "active",
             )
             for discount in shapes.items(page, "data")
             if terms.is_text_of(order, shapes.text(discount, "code"))

@@ -30,7 +30,7 @@ class RecurlyCodes(CodeRail):
         if coupon is None:
             return None
         is_ours = terms.is_marked(shapes.text(coupon, "name"), order.code_id)
-        return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.at(coupon, "state") in _OVER)
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.get(coupon, "state") in _OVER)
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""

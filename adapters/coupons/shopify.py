@@ -35,11 +35,13 @@ class ShopifyCodes(CodeRail):
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the discount with this code."""
-        node = shapes.at(_query(account, _LOOK, {"code": order.code}), "codeDiscountNodeByCode")
+        node = shapes.get(_query(account, _LOOK, {"code": order.code}), "codeDiscountNodeByCode")
         if node is None:
             return None
         is_ours = terms.is_marked(shapes.text(node, "codeDiscount", "title"), order.code_id)
-        return ExistingCode(shapes.require(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
+        return ExistingCode(
+            shapes.require(node, "id"), is_ours, shapes.get(node, "codeDiscount", "status") == "EXPIRED"
+        )
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a discount with this code."""
@@ -49,14 +51,14 @@ class ShopifyCodes(CodeRail):
 
         terms.require_no_months(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        result = shapes.at(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
+        result = shapes.get(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
         if errors := shapes.items(result, "userErrors"):
             raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
         return shapes.require(result, "codeDiscountNode", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a discount."""
-        deleted = shapes.at(_query(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
+        deleted = shapes.get(_query(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
         errors = shapes.items(deleted, "userErrors")
         if errors and self.find_code(account, order) is not None:
             raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
@@ -67,7 +69,7 @@ RAIL = ShopifyCodes()
 
 def _discount(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
-    gets: dict[str, object] = {"value": _off(discount), "items": {"all": True}}
+    gets: dict[str, object] = {"value": _discount_fields(discount), "items": {"all": True}}
     if discount.duration == DiscountDuration.Forever:
         gets |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
     return {
@@ -82,7 +84,7 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
     }
 
 
-def _off(discount: Discount) -> Mapping[str, object]:
+def _discount_fields(discount: Discount) -> Mapping[str, object]:
     if terms.is_percent(discount):
         return {"percentage": terms.number(f"{Decimal(discount.value).scaleb(-2):f}")}
     return {"discountAmount": {"amount": terms.decimal(discount), "appliesOnEachItem": False}}

@@ -35,7 +35,7 @@ class StripeCodes(CodeRail):
             "name": order.name[:_NAME_CHARACTERS],
             "duration": discount.duration.value.lower(),
             f"metadata[{terms.OUR_ID}]": str(order.coupon_id),
-            **_off(discount),
+            **_discount_fields(discount),
             **terms.optional(duration_in_months=discount.months, redeem_by=terms.ends_at_s(discount)),
         }
         if discount.product_refs:
@@ -86,7 +86,7 @@ class StripeCodes(CodeRail):
 RAIL = StripeCodes()
 
 
-def _off(discount: Discount) -> Mapping[str, str | int]:
+def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
     if terms.is_percent(discount):
         return {"percent_off": discount.value}
     currency = discount.currency or ""
@@ -105,7 +105,7 @@ def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
 
 
 def _find_ours(existing: Iterable[Any], our_id: str) -> str | None:
-    ids = (shapes.require(item, "id") for item in existing if shapes.at(item, "metadata", terms.OUR_ID) == our_id)
+    ids = (shapes.require(item, "id") for item in existing if shapes.get(item, "metadata", terms.OUR_ID) == our_id)
     return next(ids, None)
 
 

@@ -30,7 +30,7 @@ class WixCodes(CodeRail):
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the coupon with this code."""
         for coupon in _coupons(account, order):
-            specification = shapes.at(coupon, "specification")
+            specification = shapes.get(coupon, "specification")
             if terms.is_text_of(order, shapes.text(specification, "code")):
                 is_ours = terms.is_marked(shapes.text(specification, "name"), order.code_id)
                 return ExistingCode(shapes.require(coupon, "id"), is_ours)

@@ -54,7 +54,7 @@ def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: 
     return source.ask(call) if may_ask else answer
 
 
-def unknown(why: str, call: FundingCall) -> Unknown:
+def report_unknown(why: str, call: FundingCall) -> Unknown:
     """Return Unknown and leave a line in the log."""
     reason = base.clean_message(why)
     _log.warning("funding.unknown", kind=call.kind, key=call.key, why=reason)

@@ -136,7 +136,7 @@ def _read(made: dict[str, Any], call: FundingCall) -> Answer:
             return Accepted(references)
         case "requires_payment_method" | "canceled" | "failed":
             return _refusal(made)
-    return base.unknown(f"its status is {made['status']}", call)
+    return base.report_unknown(f"its status is {made['status']}", call)
 
 
 def _refusal(made: dict[str, Any]) -> Rejected:
@@ -148,7 +148,7 @@ def _refusal(made: dict[str, Any]) -> Rejected:
 def _call(call: FundingCall) -> StripeCall:
     return StripeCall(
         call.key,
-        partial(base.unknown, call=call),
+        partial(base.report_unknown, call=call),
         rail.clean_message,
         service="the processor",
         party="customer",

@@ -7,14 +7,14 @@ from adapters.funding.base import FundingSource
 from adapters.funding.processor import ProcessorFunding
 
 
-def configured() -> FundingSource | None:
+def find_source() -> FundingSource | None:
     """Return the source, None when the operator has not set up the processor."""
     return _of_this_process()
 
 
 def is_stood_in_for() -> bool:
     """Return whether the sandbox replaces the source: on a machine with its own servers and no processor."""
-    return configured() is None and settings.current().servers.database_url is None
+    return find_source() is None and settings.current().servers.database_url is None
 
 
 @functools.cache

@@ -25,7 +25,7 @@ from adapters.gateways.base import (
     Setup,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, dumped, parsed
+from adapters.gateways.wire import GatewayWire, parse_json, serialize
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
 
 #: Translates the object of an event, at the time of the event; reads at the gateway the parts that the object lacks.
@@ -113,7 +113,7 @@ class GatewayAdapter:
         read = self.readers.get(shapes.text(event, *self.type_path) or "")
         if read is None:
             return IgnoredFact("unknown_type")
-        return read(self.api(account), shapes.at(event, *self.object_path), shapes.moment(event, *self.time_path))
+        return read(self.api(account), shapes.get(event, *self.object_path), shapes.moment(event, *self.time_path))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return an origin with the customer's email, name and the brand's own fields of them.
@@ -124,7 +124,7 @@ class GatewayAdapter:
         """
         if self.customer_path is None or origin.customer_id is None:
             return origin
-        customer = shapes.at(self._find(account, self.customer_path, origin), *self.customer_in)
+        customer = shapes.get(self._find(account, self.customer_path, origin), *self.customer_in)
         email, name = shapes.text(customer, "email"), shapes.full_name(customer, *self.customer_names)
         return origin.with_more(email=email, name=name, carriers=self.read_carriers(customer))
 
@@ -138,7 +138,7 @@ class GatewayAdapter:
         path = self.subscription_path
         if path is None or origin.subscription_id is None or ("{customer}" in path and origin.customer_id is None):
             return origin
-        subscription = shapes.at(self._find(account, path, origin), *self.customer_in)
+        subscription = shapes.get(self._find(account, path, origin), *self.customer_in)
         return origin.with_more(email=None, name=None, carriers=self.read_carriers(subscription))
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
@@ -154,7 +154,7 @@ class GatewayAdapter:
 
     def parse(self, raw: bytes) -> Any:
         """Return the fields of a body. Raises ValueError."""
-        return parsed(raw)
+        return parse_json(raw)
 
     def read_event(self, raw: bytes) -> Any:
         """Return the fields of a stored event. Raises UnreadableEvent."""
@@ -262,4 +262,4 @@ def make_delivery(body: bytes, event_id: str | None, kind: str | None) -> Gatewa
 
 def make_listed(external_id: str, kind: str, event: Any, event_id: str | None = None) -> GatewayDelivery:
     """Return a listed payment or refund as an event that the adapter's `facts` reads."""
-    return GatewayDelivery(f"reconcile:{external_id}", kind, dumped(event), event_id)
+    return GatewayDelivery(f"reconcile:{external_id}", kind, serialize(event), event_id)

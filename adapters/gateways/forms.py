@@ -7,7 +7,7 @@ _MOST_FIELDS = 1_000
 _DEPTH = 8
 
 
-def nested(body: bytes) -> dict[str, Any]:
+def parse_nested(body: bytes) -> dict[str, Any]:
     """Return a form's fields; the first of equal names counts, and a list is a table by its indices.
 
     Brackets may be percent-encoded twice. Raises ValueError for any other body.
@@ -20,7 +20,7 @@ def nested(body: bytes) -> dict[str, Any]:
         raise ValueError("this is not a form") from error
     fields: dict[str, Any] = {}
     for name, value in pairs:
-        _put(fields, _path(name), value)
+        _set_at_path(fields, _path(name), value)
     return fields
 
 
@@ -34,7 +34,7 @@ def _path(name: str) -> list[str]:
     return [first, *(step[:-1] for step in rest)]
 
 
-def _put(fields: dict[str, Any], path: list[str], value: str) -> None:
+def _set_at_path(fields: dict[str, Any], path: list[str], value: str) -> None:
     """Put a value at a path, unless a value that is no table is in the way."""
     for step in path[:-1]:
         inner = fields.setdefault(step or str(len(fields)), {})

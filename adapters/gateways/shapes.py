@@ -14,7 +14,7 @@ _TEXT_CHARACTERS = 500
 _PAID_WITHIN = timedelta(minutes=1)
 
 
-def at(value: Any, *path: str) -> Any:
+def get(value: Any, *path: str) -> Any:
     """Return the value at a path of names, None for a missing one."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -23,7 +23,7 @@ def at(value: Any, *path: str) -> Any:
 
 def items(value: Any, *path: str) -> list[Any]:
     """Return the objects of a list at a path; none for any other value."""
-    raw = at(value, *path)
+    raw = get(value, *path)
     return [item for item in raw if isinstance(item, Mapping)] if isinstance(raw, list) else []
 
 
@@ -37,7 +37,7 @@ def text(value: Any, *path: str) -> str | None:
 
 
 def _raw_text(value: Any, *path: str) -> str | None:
-    raw = at(value, *path)
+    raw = get(value, *path)
     if isinstance(raw, int) and not isinstance(raw, bool):
         raw = str(raw)
     if not isinstance(raw, str):
@@ -68,7 +68,7 @@ def segment(object_id: str) -> str:
 
 def table(value: Any, *path: str) -> Mapping[str, str]:
     """Return the texts and numbers of an object at a path, by name; nested values are left out."""
-    raw = at(value, *path)
+    raw = get(value, *path)
     if not isinstance(raw, Mapping):
         return {}
     return {str(name): word for name in raw if (word := text(raw, name)) is not None}
@@ -87,7 +87,7 @@ def full_name(value: Any, *names: str) -> str | None:
 
 def moment(value: Any, *path: str) -> datetime:
     """Return a time at a path: Unix seconds, or ISO 8601 (without a zone it is UTC). Raises UnreadableEvent."""
-    raw = at(value, *path)
+    raw = get(value, *path)
     try:
         if isinstance(raw, str) and not raw.isdigit():
             read = datetime.fromisoformat(raw.strip())

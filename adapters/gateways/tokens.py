@@ -17,7 +17,7 @@ _MAX_CACHED = 10_000
 
 def read(answer: Any, default_lives_s: float = 0) -> tuple[str, float]:
     """Return the token of an answer, and how many seconds it lives. Raises GatewayUnreachable where it has none."""
-    token, lives_s = shapes.at(answer, "access_token"), shapes.at(answer, "expires_in")
+    token, lives_s = shapes.get(answer, "access_token"), shapes.get(answer, "expires_in")
     if not isinstance(token, str) or not token:
         raise GatewayUnreachable("the answer holds no token")
     return token, lives_s if type(lives_s) is int else default_lives_s
@@ -29,7 +29,7 @@ class AccessTokens:
     def __init__(self) -> None:
         self._cached: dict[tuple[str, ...], tuple[str, float]] = {}
 
-    def fresh(self, account: tuple[str, ...], request: RequestToken) -> str:
+    def request_token(self, account: tuple[str, ...], request: RequestToken) -> str:
         """Return a new token, which proves the credentials. Raises as `request`."""
         token, lives_s = request()
         if len(self._cached) >= _MAX_CACHED:
@@ -41,9 +41,9 @@ class AccessTokens:
         """Return the result of `act` with a token; with a new one where the gateway refuses the cached one."""
         token, until = self._cached.get(account, ("", 0.0))
         if time.monotonic() >= until:
-            return act(self.fresh(account, request))
+            return act(self.request_token(account, request))
         try:
             return act(token)
         except CredentialsRefused:
             self._cached.pop(account, None)
-            return act(self.fresh(account, request))
+            return act(self.request_token(account, request))

@@ -51,7 +51,7 @@ _may_ask: ContextVar[bool] = ContextVar("may_ask", default=True)
 
 
 @contextmanager
-def unasked() -> Iterator[None]:
+def without_calls() -> Iterator[None]:
     """Run a block in which calls to gateways are not made: they raise WouldAsk."""
     before = _may_ask.set(False)
     try:
@@ -122,7 +122,7 @@ class GatewayWire(ApiWire):
         reads: Callable[[bytes], Any] | None = None,
     ) -> None:
         super().__init__(settings.current().addresses.apis.get(gateway), address, headers, is_typed=is_typed)
-        self._reads = reads or parsed
+        self._reads = reads or parse_json
 
     def get(self, path: str, params: Params | None = None) -> Any:
         """Return the JSON at a path. Raises as `ask`."""
@@ -181,7 +181,7 @@ def bearer(token: str) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def parsed(content: bytes) -> Any:
+def parse_json(content: bytes) -> Any:
     """Return the value of JSON with its decimals exact. Raises ValueError, also for JSON that is nested too deep."""
     try:
         orjson.loads(content)  # refuses other text and deep nesting quickly; but its decimals are floats
@@ -190,7 +190,7 @@ def parsed(content: bytes) -> Any:
         raise ValueError("this is not JSON") from error
 
 
-def dumped(value: object) -> bytes:
+def serialize(value: object) -> bytes:
     """Return the JSON of a parsed value; decimals stay as they were written."""
     return dumps(value, default=str).encode()
 

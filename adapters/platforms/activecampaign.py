@@ -44,7 +44,9 @@ class ActiveCampaign(PlatformAdapter):
     def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
         """Read a contact, then their fields."""
         wire = _wire(account)
-        contact = records.whose(shapes.items(wire.get("/contacts", {"email": email}), "contacts"), email, "email")
+        contact = records.find_by_email(
+            shapes.items(wire.get("/contacts", {"email": email}), "contacts"), email, "email"
+        )
         number = shapes.text(contact, "id")
         if number is None:
             return None

@@ -69,5 +69,5 @@ class PlatformAdapter:
 
         `names` are the custom fields that matter.
         """
-        person = records.whose(self.search(account, email, names), email, self.email_field)
+        person = records.find_by_email(self.search(account, email, names), email, self.email_field)
         return None if person is None else self.read(person)

@@ -35,7 +35,7 @@ class Beehiiv(PlatformAdapter):
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a subscription by its email."""
         answer = _wire(account).get(f"{_path(account)}/subscriptions/by_email/{shapes.segment(email)}", _PARTS)
-        return [shapes.at(answer, "data")]
+        return [shapes.get(answer, "data")]
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
         return SignupRecord(

@@ -38,7 +38,7 @@ class HubSpot(PlatformAdapter):
         """Read a contact by their email. A property that does not exist is left out of the answer."""
         properties = ",".join(dict.fromkeys(["email", *names, *_FIRST_VISIT, "createdate"]))
         params = {"idProperty": "email", "properties": properties}
-        return [shapes.at(_wire(account).get(f"{_CONTACTS}/{shapes.segment(email)}", params), "properties")]
+        return [shapes.get(_wire(account).get(f"{_CONTACTS}/{shapes.segment(email)}", params), "properties")]
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
         return SignupRecord(fields=shapes.table(person), addresses=records.texts(person, *_FIRST_VISIT))

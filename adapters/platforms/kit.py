@@ -34,7 +34,7 @@ class Kit(PlatformAdapter):
         return shapes.items(_wire(account).get("/subscribers", params), "subscribers")
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
-        origin = shapes.at(person, "attribution")
+        origin = shapes.get(person, "attribution")
         return SignupRecord(
             fields=shapes.table(person, "fields"),
             tags=records.tags(person),

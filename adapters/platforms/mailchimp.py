@@ -13,7 +13,7 @@ from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import basic
 from adapters.platforms import records
 from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
-from adapters.platforms.wire import PlatformWire, replaced
+from adapters.platforms.wire import PlatformWire, find_replacement
 from domain.platforms.signups import SignupRecord
 
 _CENTRE = re.compile(r"[a-z]{2,6}[0-9]{1,4}")
@@ -48,7 +48,7 @@ class Mailchimp(PlatformAdapter):
 def _wire(account: PlatformAccount) -> PlatformWire:
     key = account.credentials.get("apiKey", "")
     centre = key.rpartition("-")[2]
-    if not _CENTRE.fullmatch(centre) and not replaced("mailchimp"):
+    if not _CENTRE.fullmatch(centre) and not find_replacement("mailchimp"):
         raise CredentialsRefused("the key does not end in a data centre such as -us21")
     address = f"https://{centre}.api.mailchimp.com/3.0"
     return PlatformWire("mailchimp", account, address, basic("any", key), refuses_in_json=True)

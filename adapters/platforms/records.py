@@ -8,7 +8,7 @@ from adapters.gateways import shapes
 _MARKS = ("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "utm_channel")
 
 
-def whose(people: Iterable[Any], email: str, name: str) -> Mapping[str, Any] | None:
+def find_by_email(people: Iterable[Any], email: str, name: str) -> Mapping[str, Any] | None:
     """Return the first of these people with this email, in any case, under this name."""
     address = email.strip().casefold()
     return next((person for person in people if (shapes.text(person, name) or "").casefold() == address), None)
@@ -16,7 +16,7 @@ def whose(people: Iterable[Any], email: str, name: str) -> Mapping[str, Any] | N
 
 def tags(person: Any) -> tuple[str, ...]:
     """Return a person's tags, which are texts or objects with a name."""
-    tags_of_person = shapes.at(person, "tags")
+    tags_of_person = shapes.get(person, "tags")
     if not isinstance(tags_of_person, list):
         return ()
     names = (shapes.text(tag, "name") if isinstance(tag, Mapping) else shapes.text(tag) for tag in tags_of_person)

@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 import settings
 from adapters import clock
 from adapters.gateways.base import CredentialsRefused
-from adapters.gateways.wire import ApiWire, Params, parsed, words_of
+from adapters.gateways.wire import ApiWire, Params, parse_json, words_of
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from domain.webhooks import delivery
 
 _CONNECT_S = 1.0
 
 
-def replaced(platform: str) -> str | None:
+def find_replacement(platform: str) -> str | None:
     """Return the scheme and host that API_ADDRESSES sets for a platform, or None."""
     return settings.current().addresses.apis.get(platform)
 
@@ -39,7 +39,7 @@ class PlatformWire(ApiWire):
         is_typed: bool = False,
         refuses_in_json: bool = False,
     ) -> None:
-        super().__init__(replaced(platform), address, headers, is_typed=is_typed)
+        super().__init__(find_replacement(platform), address, headers, is_typed=is_typed)
         self._refuses_in_json = refuses_in_json
         self._until = time.monotonic() + account.within_s
 
@@ -56,7 +56,7 @@ class PlatformWire(ApiWire):
         url, timeouts_s = self._address + path + query, {"timeout_s": left_s - connect_s, "connect_s": connect_s}
         status, headers, content = self._send("GET", url, self._headers, None, **timeouts_s)
         try:
-            answer = parsed(content) if content.strip() else None
+            answer = parse_json(content) if content.strip() else None
         except ValueError as error:
             if status < 300:
                 raise PlatformUnreachable(f"the answer with {status} cannot be read") from error

@@ -106,7 +106,7 @@ def _is_blind(rail: Rail, transfer: Transfer) -> bool:
     return not rail.finds_by_key and not transfer.known
 
 
-def unknown(why: str, transfer: Transfer) -> Unknown:
+def report_unknown(why: str, transfer: Transfer) -> Unknown:
     """Return Unknown and leave a line in the log, without the recipient."""
     message = clean_message(why, transfer)
     _log.warning("rail.unknown", rail=transfer.destination.method, key=transfer.key, why=message)

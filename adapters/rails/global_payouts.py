@@ -72,7 +72,7 @@ class GlobalPayoutsRail:
         It names the payment and nothing more, so the payment is read; when that fails the answer is Unknown.
         Raises NotSigned.
         """
-        event = self._client.verified(headers, body, thin=True)
+        event = self._client.verify(headers, body, thin=True)
         related = getattr(event, "related_object", None)
         if related is None or not event.type.startswith(_EVENTS):
             return None
@@ -93,7 +93,7 @@ class GlobalPayoutsRail:
             if (row.get("metadata") or {}).get("payout_key") == transfer.key:
                 return _read(row, transfer)
         if next(iter(payments), None) is not None:
-            return base.unknown("the recipient has more payments than can be searched", transfer)
+            return base.report_unknown("the recipient has more payments than can be searched", transfer)
         return NotFound()
 
     @property
@@ -123,7 +123,7 @@ def _read_listed(row: dict[str, Any]) -> RailTransfer | None:
 
 
 def _read(row: dict[str, Any], transfer: Transfer) -> Answer:
-    stripe_client.same(
+    stripe_client.check_same(
         transfer,
         key=row["metadata"]["payout_key"],
         amount=row["amount"]["value"],

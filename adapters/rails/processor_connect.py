@@ -59,7 +59,7 @@ class ProcessorConnectRail:
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return a signed event about a transfer of ours. Raises NotSigned."""
-        event = self._client.verified(headers, body, thin=False)
+        event = self._client.verify(headers, body, thin=False)
         if event.type not in _EVENTS:
             return None
         row = event.data.object.to_dict()
@@ -94,7 +94,7 @@ def _read_listed(row: dict[str, Any]) -> RailTransfer | None:
 
 
 def _read(row: dict[str, Any], transfer: Transfer) -> Answer:
-    stripe_client.same(
+    stripe_client.check_same(
         transfer,
         key=row["transfer_group"],
         amount=row["amount"],

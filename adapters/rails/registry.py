@@ -11,7 +11,7 @@ from domain.payouts.transfers import Method
 from settings.concerns.rails import Rails
 
 
-def configured(method: Method) -> Rail | None:
+def find_rail(method: Method) -> Rail | None:
     """Return the rail of a method, None when the operator has not set it up."""
     return _of_this_process().get(method)
 

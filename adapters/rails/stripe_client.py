@@ -68,7 +68,7 @@ class StripeCall:
             if code or kind:
                 name = base.code(code, "") or base.code(kind, "rejected")
                 return Rejected(name, self.show(details.get("message") or self.refused))
-        return self.unknown(_why(error, self.service))
+        return self.unknown(_reason(error, self.service))
 
 
 class StripeClient:
@@ -116,11 +116,11 @@ class StripeClient:
                 raise base.RailMisconfigured(
                     f"the payment processor refuses our key with {error.http_status}"
                 ) from None
-            raise base.CannotList(f"the rail did not return its whole list: {_why(error)}") from error
+            raise base.CannotList(f"the rail did not return its whole list: {_reason(error)}") from error
         except Exception as error:  # the library trusts the shape of an answer
             raise base.CannotList(f"the rail's list cannot be read: {type(error).__name__}") from error
 
-    def verified(self, headers: Mapping[str, str], body: bytes, *, thin: bool) -> Any:
+    def verify(self, headers: Mapping[str, str], body: bytes, *, thin: bool) -> Any:
         """Return the event of a signed confirmation. Raises NotSigned when the signature does not hold."""
         parse = self.api.parse_event_notification if thin else self.api.construct_event
         try:
@@ -129,7 +129,7 @@ class StripeClient:
             raise base.NotSigned(type(error).__name__) from None
 
 
-def same(transfer: Transfer, *, key: object, amount: object, currency: object, account: object) -> None:
+def check_same(transfer: Transfer, *, key: object, amount: object, currency: object, account: object) -> None:
     """Raise KeyTaken unless a transfer that the rail has is the one we mean, and of this attempt."""
     ours = (transfer.key, transfer.amount_cents, "usd", transfer.destination.account)
     if (key, amount, currency, account) != ours:
@@ -178,11 +178,11 @@ def _id(text: str | None) -> UUID | None:
 
 def _call(transfer: Transfer) -> StripeCall:
     return StripeCall(
-        transfer.key, partial(base.unknown, transfer=transfer), partial(base.clean_message, transfer=transfer)
+        transfer.key, partial(base.report_unknown, transfer=transfer), partial(base.clean_message, transfer=transfer)
     )
 
 
-def _why(error: stripe.StripeError, service: str = "the rail") -> str:
+def _reason(error: stripe.StripeError, service: str = "the rail") -> str:
     if error.http_status is None:
         return str(error.__cause__ or type(error).__name__)
     return f"{service} answers {error.http_status}"

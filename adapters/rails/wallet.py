@@ -64,19 +64,25 @@ class WalletRail:
         try:
             response = self._client.ask("POST", "/v1/payments/payouts", _body(transfer))
         except http_calls.NoAnswer as error:
-            return base.unknown(f"{error}", transfer)
+            return base.report_unknown(f"{error}", transfer)
         if response.status in (200, 201, 202):
             return _batch(response, transfer)
         if _is_repeat(response):
             batch_id = _linked_batch(response)
-            return self._read_batch(batch_id, transfer) if batch_id else base.unknown("it was sent before", transfer)
+            return (
+                self._read_batch(batch_id, transfer)
+                if batch_id
+                else base.report_unknown("it was sent before", transfer)
+            )
         return _refusal(response, transfer)
 
     def look_up(self, transfer: Transfer) -> Answer:
         """Return what became of the batch that `known` names. Raises RailMisconfigured and KeyTaken."""
         if batch_id := transfer.known.get(_BATCH):
             return self._read_batch(batch_id, transfer)
-        return base.unknown("the batch's id is not known, and the service finds a batch by nothing else", transfer)
+        return base.report_unknown(
+            "the batch's id is not known, and the service finds a batch by nothing else", transfer
+        )
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Raise CannotList: the interface finds a batch by its own id alone."""
@@ -109,9 +115,9 @@ class WalletRail:
         try:
             response = self._client.ask("GET", f"/v1/payments/payouts/{batch_id}?page_size=2")
         except http_calls.NoAnswer as error:
-            return base.unknown(f"{error}", transfer)
+            return base.report_unknown(f"{error}", transfer)
         if response.status != 200:
-            return base.unknown(f"the rail answers {response.status} to a look-up", transfer)
+            return base.report_unknown(f"the rail answers {response.status} to a look-up", transfer)
         return _batch(response, transfer)
 
 
@@ -138,13 +144,13 @@ def _batch(response: WalletResponse, transfer: Transfer) -> Answer:
             return Rejected(base.code(status, "denied"), f"The batch was {status.lower()}.")
         if not items:
             return Accepted({_BATCH: batch_id})
-        _same(items[0]["payout_item"], transfer)
+        _check_same(items[0]["payout_item"], transfer)
         return _item(items[0], batch_id)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
-        return base.unknown(f"the answer cannot be read: {type(error).__name__}", transfer)
+        return base.report_unknown(f"the answer cannot be read: {type(error).__name__}", transfer)
 
 
-def _same(item: Any, transfer: Transfer) -> None:
+def _check_same(item: Any, transfer: Transfer) -> None:
     amount, ours = item["amount"], transfer.destination.account
     is_amount = amount["currency"] == "USD" and Decimal(amount["value"]).scaleb(2) == transfer.amount_cents
     if not is_amount or item["receiver"].casefold() != ours.casefold():
@@ -193,4 +199,4 @@ def _refusal(response: WalletResponse, transfer: Transfer) -> Answer:
         issues = "; ".join(str(detail.get("issue", "")) for detail in response.details)
         text = f"{response.message} {issues}".strip() or "The payment was refused."
         return Rejected(base.code(response.name, "rejected"), base.clean_message(text, transfer))
-    return base.unknown(f"the rail answers {response.status} {response.name}".rstrip(), transfer)
+    return base.report_unknown(f"the rail answers {response.status} {response.name}".rstrip(), transfer)

@@ -75,7 +75,7 @@ def get_readiness() -> tuple[dict[str, str], int]:
 def _database_status() -> str:
     try:
         with db.any_org_work():
-            missing = migrate.missing()
+            missing = migrate.list_missing()
     except db.UNAVAILABLE:
         return "unreachable"
     except steps.MigrationHalted as halt:

@@ -51,7 +51,7 @@ def measure(plan: Plan) -> list[Figure]:
         for name, share in pacing.LOADS.items():
             meter.begin()
             answered = pacing.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
-            figures += pacing.figures(f"click_{name}", answered.took_ms, others=meter.others())
+            figures += pacing.figures(f"click_{name}", answered.took_ms, others=meter.others_share())
             _wait(plan, started["clicks"])
         return figures
 

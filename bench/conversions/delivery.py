@@ -146,7 +146,7 @@ def _measure_paced(walk: _Setup, name: str, per_second: float) -> list[Figure]:
     answered = pacing.send(walk.plan, f"sales at {name}", port=walk.port, make=make, per_second=per_second)
     walk.wait(len(ids))
     cost = walk.meter.cost(f"sale_cost_{name}", None, units=len(ids))
-    others = walk.meter.others()
+    others = walk.meter.others_share()
     committed = walk.commit_times(name, len(ids))
     visible, delivered = (
         [(committed[sale][place] - began) * 1000 for sale, began in zip(ids, answered.began, strict=True)]

@@ -40,9 +40,9 @@ class Meter:
         """Return the CPU milliseconds per unit of work since the beginning, of all and of each kind."""
         now = cpu.trees_seconds(self._roots)
         parts = {kind: (used - self._before[kind]) * _MS_PER_S / units for kind, used in now.items()}
-        return Figure(name, sum(parts.values()), "CPU ms", target, parts=parts, others=self.others())
+        return Figure(name, sum(parts.values()), "CPU ms", target, parts=parts, others=self.others_share())
 
-    def others(self) -> float:
+    def others_share(self) -> float:
         """Return the share of our cores that others used since the beginning."""
         return self._neighbours.share()
 

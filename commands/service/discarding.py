@@ -26,10 +26,10 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--org", "organization_id", type=click.UUID, help="Only this organization.")
     @click.option("--error", help="Only jobs whose error contains this text, in any case.")
     @functools.wraps(command)
-    def filtered(*, queue: Any, name: Any, organization_id: Any, error: Any, **rest: Any) -> None:
+    def command_with_filters(*, queue: Any, name: Any, organization_id: Any, error: Any, **rest: Any) -> None:
         command(filters=DeadFilters(queue, name, organization_id, error or None), **rest)
 
-    return filtered
+    return command_with_filters
 
 
 def check_selection(job_ids: Sequence[int], filters: DeadFilters) -> None:

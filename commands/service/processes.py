@@ -85,7 +85,7 @@ def _require_tables() -> None:
     is_empty = False
     try:
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-            is_empty = migrate.missing() == migrate.names()
+            is_empty = migrate.list_missing() == migrate.names()
     except steps.MigrationHalted as halt:
         _log.critical("database.cannot_be_migrated", next=str(halt))
         raise SystemExit(1) from halt

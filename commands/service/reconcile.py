@@ -194,7 +194,7 @@ def _listing_span(restored_to: datetime) -> ListingSpan:
 
 def _compare_charges(span: ListingSpan) -> ChargesSince:
     """Return the charges for deals that the books lack, or why the processor did not list them."""
-    source = registry_of_sources.configured()
+    source = registry_of_sources.find_source()
     if source is None:
         return ChargesSince([], None)
     unknown_charges = []
@@ -212,7 +212,7 @@ def _compare_method(
     method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: ListingSpan, *, is_dry: bool
 ) -> Tally | None:
     """Compare one method's transfers; None if neither a rail nor a file lists them."""
-    rail = registry.configured(Method(method)) if method != MANUAL else None
+    rail = registry.find_rail(Method(method)) if method != MANUAL else None
     source = "declared" if is_none else "file" if given is not None else "rail"
     if source == "rail" and rail is None:
         return None if method == MANUAL else Tally(method, source, failed_because="it is no longer configured")

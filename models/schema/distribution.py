@@ -83,14 +83,14 @@ class TablePlan:
 
 def of_database(owner_url: str) -> list[TablePlan]:
     """Return where each table is to lie and what is not ready."""
-    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
+    with owners.connect(owner_url) as connection, connection.cursor() as cursor:
         return plan(cursor)
 
 
 def distribute(owner_url: str, plans: Sequence[TablePlan]) -> bool:
     """Run the statements of plans that nothing speaks against; False where the server has no Citus. Idempotent."""
     assert not any(plan.refusals for plan in plans)
-    with owners.connected(owner_url) as connection, connection.cursor() as cursor:
+    with owners.connect(owner_url) as connection, connection.cursor() as cursor:
         cursor.execute("select from pg_extension where extname = 'citus'")
         if not cursor.rowcount:
             return False
@@ -104,7 +104,7 @@ def distribute(owner_url: str, plans: Sequence[TablePlan]) -> bool:
 
 def plan(cursor: Any) -> list[TablePlan]:
     """Return every table in the order in which they can be placed: what is referred to comes first."""
-    plans = {name: _placed(name, has_owner=has_owner) for name, has_owner in _rows(cursor, _TABLES)}
+    plans = {name: _plan_table(name, has_owner=has_owner) for name, has_owner in _rows(cursor, _TABLES)}
     for table, index, is_whole in _rows(cursor, _UNIQUE):
         if plans[table].placement == "distributed" and not is_whole:
             plans[table].refusals.append(f"unique index {index} has no organization_id")
@@ -124,7 +124,7 @@ def _rows(cursor: Any, query: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def _placed(name: str, *, has_owner: bool | None) -> TablePlan:
+def _plan_table(name: str, *, has_owner: bool | None) -> TablePlan:
     if name in _COPIED:
         return TablePlan(name, "reference", _COPIED[name])
     if name in _AT_HOME:

@@ -9,7 +9,7 @@ from peewee import OperationalError
 
 
 @contextmanager
-def connected(owner_url: str) -> Iterator[Any]:
+def connect(owner_url: str) -> Iterator[Any]:
     """Give a connection as the owner of the tables, on which each statement is committed by itself."""
     try:
         connection = psycopg2.connect(owner_url, connect_timeout=5)

@@ -104,7 +104,7 @@ def _apply_outside(connection: Any, listed: list[str], name: str, tell: Tell) ->
             label = f"{name} {number}/{len(listed)}"
             tell(f"{label}: {statement}")
             _drop_what_a_broken_build_left(cursor, statement, label, tell)
-            with _watched(connection, label, tell):
+            with _reporting_progress(connection, label, tell):
                 cursor.execute(statement)
 
 
@@ -120,7 +120,7 @@ def _drop_what_a_broken_build_left(cursor: Any, statement: str, label: str, tell
 
 
 @contextmanager
-def _watched(connection: Any, label: str, tell: Tell) -> Iterator[None]:
+def _reporting_progress(connection: Any, label: str, tell: Tell) -> Iterator[None]:
     """Tell every few seconds, over a connection of its own, how far the build of an index is that goes on inside."""
     is_done = threading.Event()
     url, pid = connection.info.dsn_parameters | {"password": connection.info.password}, connection.info.backend_pid

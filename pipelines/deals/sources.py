@@ -32,7 +32,7 @@ def find_source(request: FundingRequest, *, now: datetime) -> base.FundingSource
     mode = _sandbox_mode(request.sandbox)
     if mode is not None:
         return SandboxFunding(mode=mode, now=now)
-    source = registry.configured()
+    source = registry.find_source()
     if source is None:
         raise SourceMissing("no payment processor is configured")
     return source
@@ -45,7 +45,7 @@ def check_source(organization: Organization) -> str | None:
     """
     if _sandbox_mode(organization.sandbox_rail) is not None:
         return None
-    if registry.configured() is None or organization.deal_funding_source is None:
+    if registry.find_source() is None or organization.deal_funding_source is None:
         message = "This organization's deals cannot be charged yet. Ask your operator to set its funding source."
         raise Refused(409, "no_funding_source", message)
     return organization.deal_funding_source

@@ -108,7 +108,7 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
     if prepared is None:
         return None
     try:
-        with wire.unasked():
+        with wire.without_calls():
             translated = translate(prepared)
     except wire.WouldAsk:
         return prepared

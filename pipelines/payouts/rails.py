@@ -23,7 +23,7 @@ def choose(payout: Payout, *, now: datetime) -> base.Rail:
     """Return the rail of a payout. Raises RailMissing."""
     method = Method(payout.method)
     mode = _sandbox_mode(method, payout.sandbox_rail)
-    rail = registry.configured(method) if mode is None else SandboxRail(method=method, mode=mode, now=now)
+    rail = registry.find_rail(method) if mode is None else SandboxRail(method=method, mode=mode, now=now)
     if rail is None:
         raise base.RailMissing(f"no rail is configured for {method}")
     return rail
@@ -32,7 +32,7 @@ def choose(payout: Payout, *, now: datetime) -> base.Rail:
 def has_rail(*, organization_id: UUID, method: Method) -> bool:
     """Return whether an organization has a rail for a method."""
     mode = _sandbox_mode(method, organizations.read_sandbox_rail(organization_id))
-    return mode is not None or registry.configured(method) is not None
+    return mode is not None or registry.find_rail(method) is not None
 
 
 def enqueue_transfers(
@@ -61,6 +61,6 @@ def build_labels(payout: Payout) -> dict[str, str]:
 
 def _sandbox_mode(method: Method, chosen: str | None) -> str | None:
     """Return the mode of the sandbox, None where the sandbox is not used."""
-    if chosen is None and registry.configured(method) is None and settings.current().servers.database_url is None:
+    if chosen is None and registry.find_rail(method) is None and settings.current().servers.database_url is None:
         return "ok"
     return chosen

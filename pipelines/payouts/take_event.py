@@ -36,7 +36,7 @@ def parse(rail: str, headers: Mapping[str, str], body: bytes) -> base.RailEvent 
     Raises Refused: 404 not_found for a rail that is not configured, 400 bad_signature, 503 rail_unavailable when the
     rail has to be called about the event and does not answer; it sends the event again then.
     """
-    configured_rail = registry.configured(METHODS[rail]) if rail in METHODS else None
+    configured_rail = registry.find_rail(METHODS[rail]) if rail in METHODS else None
     if configured_rail is None:
         raise Refused(404, "not_found", "No such rail is configured.")
     try:

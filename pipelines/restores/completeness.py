@@ -33,7 +33,7 @@ class Completeness:
 
 def any_org_list_methods() -> list[str]:
     """Return the methods whose payments have to be compared: of every configured or used rail, and by hand."""
-    configured = [method for method in Method if registry.configured(method) is not None]
+    configured = [method for method in Method if registry.find_rail(method) is not None]
     return [*sorted({*configured, *listings.any_org_list_used_methods()}), MANUAL]
 
 

@@ -95,7 +95,7 @@ def test_database_of_removed_migrations_is_refused_in_one_sentence(app, empty_da
         with pytest.raises(steps.MigrationHalted, match="created before the first release and cannot be upgraded"):
             check(empty_database)
     with pytest.raises(steps.MigrationHalted, match="start again with an empty database"), _serving(empty_database):
-        migrate.missing()
+        migrate.list_missing()
 
     assert databases.rows(empty_database, "select to_regclass('organization')") == [(None,)]
 
@@ -107,12 +107,12 @@ def test_database_of_a_later_release_is_not_refused(app, empty_database):
     assert migrate.up(empty_database) == []
     assert all(migration.is_applied for migration in migrate.status(empty_database))
     with _serving(empty_database):
-        assert migrate.missing() == []
+        assert migrate.list_missing() == []
 
 
 def test_a_database_that_was_never_migrated_misses_everything(app, empty_database):
     with _serving(empty_database):
-        assert migrate.missing() == migrate.names()
+        assert migrate.list_missing() == migrate.names()
 
 
 @contextmanager

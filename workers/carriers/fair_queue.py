@@ -38,7 +38,7 @@ class FairQueue(queue.Queue[Any]):
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Take the next message of this thread. Raises Empty if none may begin within `timeout`."""
         with self.mutex:
-            work = self._next()
+            work = self._next_work()
             if work is None and block:
                 work = self._wait(timeout)
             if work is None:
@@ -81,7 +81,7 @@ class FairQueue(queue.Queue[Any]):
     def _qsize(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _next(self) -> Work | None:
+    def _next_work(self) -> Work | None:
         """Return the work to begin now: the oldest of those whose queue and server occupy the fewest threads."""
         startable = [work for work in self._waiting if self._slots.has_room(work, queues=self._queues)]
         return min(
@@ -94,10 +94,10 @@ class FairQueue(queue.Queue[Any]):
         wake_up.wait(timeout)
         if wake_up in self._idle:
             self._idle.remove(wake_up)
-        return self._next()
+        return self._next_work()
 
     def _wake(self) -> None:
-        if self._idle and self._next() is not None:
+        if self._idle and self._next_work() is not None:
             self._idle.pop().notify()
 
 

@@ -27,7 +27,7 @@ def _record(prepared: process.PreparedEvent, translated: process.TranslatedEvent
     return process.record(prepared, translated, now=clock.now())
 
 
-def _why(prepared: process.PreparedEvent, translated: process.TranslatedEvent) -> str | None:
+def _reason(prepared: process.PreparedEvent, translated: process.TranslatedEvent) -> str | None:
     return f"{prepared.connection.gateway}: {translated.error}" if translated.error else None
 
 
@@ -41,7 +41,7 @@ register_calling_job(
     prepare=_prepare,
     call=_translate,
     record=_record,
-    why=_why,
+    why=_reason,
 )
 
 

@@ -19,7 +19,7 @@ def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAn
     return lookup.record(prepared, answers, now=clock.now())
 
 
-def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> str:
+def _reason(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> str:
     errors = [
         f"{answer.connection.platform}: {answer.unreachable_reason}"
         for answer in answers
@@ -28,4 +28,4 @@ def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswe
     return ", ".join(errors) or "the platforms do not know the buyer yet"
 
 
-register_calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_why)
+register_calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_reason)

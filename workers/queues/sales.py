@@ -18,10 +18,10 @@ def _settle(claimed: Sequence[ClaimedJob]) -> None:
 
 
 def _write_overrides(claimed: Sequence[ClaimedJob]) -> None:
-    override.write(organization_id=claimed[0].tenant, owed=[_owed(job) for job in claimed], now=clock.now())
+    override.write(organization_id=claimed[0].tenant, owed=[_owed_share(job) for job in claimed], now=clock.now())
 
 
-def _owed(job: ClaimedJob) -> OwedShare:
+def _owed_share(job: ClaimedJob) -> OwedShare:
     return OwedShare(
         conversion_id=UUID(job.args["conversion_id"]),
         recruiter_id=UUID(job.args["recruiter_id"]),

@@ -85,7 +85,7 @@ class Chargebee(GatewayAdapter):
         if shapes.require(event, "event_type") not in chargebee_facts.READERS:
             return IgnoredFact("unknown_type")
         event_id, api = shapes.require(event, "id"), self.api(account)
-        confirmed = shapes.at(api.find(f"/events/{shapes.segment(event_id)}"), "event")
+        confirmed = shapes.get(api.find(f"/events/{shapes.segment(event_id)}"), "event")
         if confirmed is None:
             return IgnoredFact("unknown_at_gateway")
         if shapes.text(confirmed, "id") != event_id:
@@ -93,7 +93,7 @@ class Chargebee(GatewayAdapter):
         read = chargebee_facts.READERS.get(shapes.require(confirmed, "event_type"))
         if read is None:
             return IgnoredFact("unknown_type")
-        return read(api, shapes.at(confirmed, "content"), shapes.moment(confirmed, "occurred_at"))
+        return read(api, shapes.get(confirmed, "content"), shapes.moment(confirmed, "occurred_at"))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the subscription with its customer, or the customer alone."""
@@ -109,7 +109,7 @@ class Chargebee(GatewayAdapter):
         """Read the events since then."""
 
         def following(page: Any) -> Params | None:
-            offset = shapes.at(page, "next_offset")
+            offset = shapes.get(page, "next_offset")
             return {**first, "offset": offset} if isinstance(offset, str) else None
 
         api = self.api(account)
@@ -120,7 +120,7 @@ class Chargebee(GatewayAdapter):
             "limit": _PAGE,
         }
         for page in paging.follow(lambda query: api.get("/events", query), first, following):
-            if deliveries := [_to_delivery(shapes.at(item, "event")) for item in shapes.items(page, "list")]:
+            if deliveries := [_to_delivery(shapes.get(item, "event")) for item in shapes.items(page, "list")]:
                 yield deliveries
 
 

@@ -39,16 +39,16 @@ _FIELD = "cf_"
 
 
 def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
-    transaction = shapes.at(content, "transaction")
+    transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, paid = _amount(transaction)
-    invoice = shapes.at(content, "invoice")
+    invoice = shapes.get(content, "invoice")
     return PaymentFact(
         external_id=shapes.require(transaction, "id"),
         amount_cents=paid,
         currency=currency,
-        paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
+        paid_at=at if shapes.get(transaction, "date") is None else shapes.moment(transaction, "date"),
         origin=origin_of(content),
         aliases=_aliases(transaction, invoice),
         net_cents=_net(transaction, invoice, paid, currency),
@@ -58,7 +58,7 @@ def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
 
 def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
-    transaction = shapes.at(content, "transaction")
+    transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, cents = _amount(transaction)
@@ -76,12 +76,12 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
     Of several payments it does not say how much it takes of each.
     """
-    note = shapes.at(content, "credit_note")
+    note = shapes.get(content, "credit_note")
     shapes.require(note, "id")
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
         return IgnoredFact("no_money_moved")
     invoice_id = shapes.require(note, "reference_invoice_id")
-    invoice = shapes.at(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
+    invoice = shapes.get(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
         shapes.require(linked, "txn_id")
         for linked in shapes.items(invoice, "linked_payments")
@@ -94,7 +94,7 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
 def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a payment that failed after it had succeeded, or what reverses one."""
-    transaction = shapes.at(content, "transaction")
+    transaction = shapes.get(content, "transaction")
     match shapes.require(transaction, "type"), shapes.text(transaction, "status"):
         case "payment", "late_failure":
             return _chargeback(shapes.require(transaction, "id"), at, transaction, "amount")
@@ -109,24 +109,24 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
             return IgnoredFact("no_money_moved")
 
 
-def _deleted(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _read_removed_payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read the removal of a payment that was recorded by hand."""
-    transaction = shapes.at(content, "transaction")
+    transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "payment":
         return IgnoredFact("no_money_moved")
     return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
 
 
 def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
-    origin, subscription = origin_of(content), shapes.at(content, "subscription")
+    origin, subscription = origin_of(content), shapes.get(content, "subscription")
     external_id = shapes.require(subscription, "id")
-    is_free = not shapes.at(content, "invoice", "total")
+    is_free = not shapes.get(content, "invoice", "total")
     if is_free or shapes.text(subscription, "status") in ("in_trial", "future"):
         return StartFact(external_id=external_id, started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _changed(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _read_changed_object(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a subscription or a customer that changed: the brand may write a referral into its fields later."""
     return ReferralFact(told_at=at, origin=replace(origin_of(content), codes=()))
 
@@ -136,21 +136,21 @@ READERS: Mapping[str, Reader] = {
     "payment_succeeded": _payment,
     "payment_refunded": _refund,
     "subscription_created": _subscription,
-    "subscription_changed": _changed,
-    "customer_changed": _changed,
+    "subscription_changed": _read_changed_object,
+    "customer_changed": _read_changed_object,
     "credit_note_created": _credit_note,
     "credit_note_updated": _credit_note,
     "transaction_created": _transaction,
     "transaction_updated": _transaction,
-    "transaction_deleted": _deleted,
+    "transaction_deleted": _read_removed_payment,
     "payment_failed": _transaction,
 }
 
 
 def origin_of(content: Any) -> BuyerOrigin:
     """Return the origin of a payment, by its subscription, customer, invoice and transaction."""
-    subscription, customer = shapes.at(content, "subscription"), shapes.at(content, "customer")
-    holders = [shapes.at(content, name) for name in ("subscription", "invoice", "transaction")]
+    subscription, customer = shapes.get(content, "subscription"), shapes.get(content, "customer")
+    holders = [shapes.get(content, name) for name in ("subscription", "invoice", "transaction")]
     names = (shapes.text(customer, "first_name"), shapes.text(customer, "last_name"))
     return BuyerOrigin(
         customer_id=shapes.identity(customer, "id") or _first(holders, "customer_id"),
@@ -163,8 +163,8 @@ def origin_of(content: Any) -> BuyerOrigin:
 
 
 def _amount(transaction: Any) -> tuple[str, int]:
-    currency = amounts.currency(shapes.at(transaction, "currency_code"))
-    return currency, _minor(shapes.at(transaction, "amount"), currency)
+    currency = amounts.currency(shapes.get(transaction, "currency_code"))
+    return currency, _minor(shapes.get(transaction, "amount"), currency)
 
 
 def _minor(value: Any, currency: str) -> int:
@@ -176,9 +176,9 @@ def _minor(value: Any, currency: str) -> int:
 def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:
     """Return a payment that is lost, with the amount that `holder` has under a name, where it has a currency too."""
     currency, cents = None, None
-    if shapes.at(holder, name) is not None and shapes.at(holder, "currency_code") is not None:
-        currency = amounts.currency(shapes.at(holder, "currency_code"))
-        cents = _minor(shapes.at(holder, name), currency)
+    if shapes.get(holder, name) is not None and shapes.get(holder, "currency_code") is not None:
+        currency = amounts.currency(shapes.get(holder, "currency_code"))
+        cents = _minor(shapes.get(holder, name), currency)
     return DisputeFact(
         dispute_id=payment_id,  # several events may report one chargeback, so its payment's id is its id
         sale_ids=(payment_id,),
@@ -211,10 +211,10 @@ def _invoice_of(transaction: Any, invoice: Any) -> str | None:
 
 def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
     """Return the invoice that this payment pays alone: one of several payments must not go by its name."""
-    invoice_id, total = shapes.identity(invoice, "id"), shapes.at(invoice, "total")
-    credits_applied = shapes.at(invoice, "credits_applied") or 0
+    invoice_id, total = shapes.identity(invoice, "id"), shapes.get(invoice, "total")
+    credits_applied = shapes.get(invoice, "credits_applied") or 0
     applied = [
-        shapes.at(linked, "applied_amount")
+        shapes.get(linked, "applied_amount")
         for linked in shapes.items(transaction, "linked_invoices")
         if shapes.text(linked, "invoice_id") == invoice_id
     ]
@@ -227,7 +227,9 @@ def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None
     """Return the payment without tax; None where that is unknown or more than one invoice was paid."""
     if len(shapes.items(transaction, "linked_invoices")) > 1:
         return None
-    tax, total = (amounts.parse_exact_minor(shapes.at(invoice, name), currency, EXPONENTS) for name in ("tax", "total"))
+    tax, total = (
+        amounts.parse_exact_minor(shapes.get(invoice, name), currency, EXPONENTS) for name in ("tax", "total")
+    )
     return amounts.without_tax(paid, tax, total)
 
 
@@ -244,7 +246,7 @@ def _codes(content: Any) -> Iterator[RedeemedCode]:
 
     Buyers type the id of a coupon, or a code of a set, which has a text of its own.
     """
-    if shapes.at(content, "invoice") is None:
+    if shapes.get(content, "invoice") is None:
         for coupon in shapes.items(content, "subscription", "coupons"):
             yield from _code(shapes.text(coupon, "coupon_code"), shapes.identity(coupon, "coupon_id"))
     for discount in shapes.items(content, "invoice", "discounts"):

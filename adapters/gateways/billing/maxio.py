@@ -25,7 +25,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.billing import maxio_facts
-from adapters.gateways.wire import GatewayWire, Params, basic, ignoring_gone, parsed
+from adapters.gateways.wire import GatewayWire, Params, basic, ignoring_gone, parse_json
 from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact
 
 _EVENTS = ("payment_success", "refund_success", "signup_success")
@@ -77,8 +77,8 @@ class Maxio(OneWebhookAdapter):
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site."""
-        site = shapes.at(self.api(account).get("/site.json"), "site")
-        is_test = shapes.at(site, "test")
+        site = shapes.get(self.api(account).get("/site.json"), "site")
+        is_test = shapes.get(site, "test")
         subdomain, region = shapes.require(site, "subdomain"), account.credentials.get("region") or "us"
         is_live = not is_test if isinstance(is_test, bool) else None
         return Known(subdomain, is_live, (subdomain, region.strip().lower()))
@@ -110,10 +110,10 @@ class Maxio(OneWebhookAdapter):
 
     def parse(self, raw: bytes) -> Any:
         """Return an event with its nested payload: a form as it was sent, or JSON as it was listed."""
-        return parsed(raw) if raw.startswith(b"{") else forms.nested(raw)
+        return parse_json(raw) if raw.startswith(b"{") else forms.parse_nested(raw)
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        name, payload = shapes.require(event, "event"), shapes.at(event, "payload")
+        name, payload = shapes.require(event, "event"), shapes.get(event, "payload")
         if name == "test":
             return IgnoredFact("ping")
         read = maxio_facts.READERS.get(name)
@@ -128,13 +128,13 @@ class Maxio(OneWebhookAdapter):
         api, seen = self.api(account), set[str]()
         day = (since - timedelta(days=1)).strftime("%Y-%m-%d")  # the site's own days, wherever it is
         for page in _pages(api, "/webhooks.json", {"since_date": day, "order": "oldest_first"}):
-            yield from _unseen(seen, (_sent_webhook(shapes.at(item, "webhook")) for item in page))
+            yield from _drop_listed(seen, (_sent_webhook(shapes.get(item, "webhook")) for item in page))
         changed: Params = {"date_field": "updated_at", "start_date": day, "direction": "asc", **maxio_facts.SHOWN}
         for page in _pages(api, "/invoices.json", changed, "invoices"):
-            yield from _unseen(seen, (delivery for invoice in page for delivery in _of_invoice(invoice, since)))
+            yield from _drop_listed(seen, (delivery for invoice in page for delivery in _of_invoice(invoice, since)))
         chargebacks: Params = {"since_date": day, "event_types": "change_chargeback_status"}
         for page in _pages(api, "/invoices/events.json", chargebacks, "events"):
-            yield from _unseen(seen, (_chargeback(event) for event in page))
+            yield from _drop_listed(seen, (_chargeback(event) for event in page))
         fields: Params = {
             "filter": maxio_facts.CHANGED_FIELD,
             "date_field": "created_at",
@@ -142,7 +142,7 @@ class Maxio(OneWebhookAdapter):
             "direction": "asc",
         }
         for page in _pages(api, "/events.json", fields):
-            yield from _unseen(seen, (_changed_field(shapes.at(item, "event")) for item in page))
+            yield from _drop_listed(seen, (_changed_field(shapes.get(item, "event")) for item in page))
 
 
 GATEWAY = Maxio()
@@ -160,7 +160,7 @@ def _pages(api: GatewayWire, path: str, params: Params, name: str | None = None)
 
 def _sent_webhook(webhook: Any) -> GatewayDelivery | None:
     """Return a webhook that was sent, or should have been."""
-    body, kind = shapes.at(webhook, "body"), shapes.text(webhook, "event")
+    body, kind = shapes.get(webhook, "body"), shapes.text(webhook, "event")
     if kind not in _EVENTS or not isinstance(body, str):
         return None
     event = GATEWAY.glance(body.encode())
@@ -169,7 +169,7 @@ def _sent_webhook(webhook: Any) -> GatewayDelivery | None:
     return replace(delivery, key=f"reconcile:{refunded or paid or delivery.key}")
 
 
-def _unseen(seen: set[str], deliveries: Iterator[GatewayDelivery | None]) -> Iterator[Sequence[GatewayDelivery]]:
+def _drop_listed(seen: set[str], deliveries: Iterator[GatewayDelivery | None]) -> Iterator[Sequence[GatewayDelivery]]:
     """Yield the deliveries that were not listed before, as one page."""
     page = []
     for delivery in deliveries:
@@ -185,7 +185,7 @@ def _of_invoice(invoice: Any, since: datetime) -> Iterator[GatewayDelivery]:
     names = {"subscription_id": next(filter(None, holders), None), "invoice_uid": shapes.text(invoice, "uid")}
     for payment in shapes.items(invoice, "payments"):
         paid_id, at = shapes.text(payment, "transaction_id"), shapes.text(payment, "transaction_time")
-        if not paid_id or shapes.at(payment, "prepayment") is True:
+        if not paid_id or shapes.get(payment, "prepayment") is True:
             continue
         # An invoice that changed lists the old payments too.
         if shapes.is_since(since, partial(maxio_facts.moment, payment, "transaction_time")):
@@ -207,7 +207,7 @@ def _chargeback(event: Any) -> GatewayDelivery:
 def _changed_field(event: Any) -> GatewayDelivery | None:
     if shapes.text(event, "key") != maxio_facts.CHANGED_FIELD:
         return None
-    change = shapes.at(event, "event_specific_data")
+    change = shapes.get(event, "event_specific_data")
     payload = {
         "resource_type": shapes.text(change, "resource_type"),
         "resource_id": shapes.text(change, "resource_id"),

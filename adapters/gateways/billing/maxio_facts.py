@@ -68,7 +68,7 @@ def moment(value: Any, *path: str) -> datetime:
 
 
 def _payment(wire: GatewayWire, payload: Any) -> Facts:
-    transaction = shapes.at(payload, "transaction")
+    transaction = shapes.get(payload, "transaction")
     transaction_id = shapes.require(transaction, "id")
     if (
         shapes.text(transaction, "success") == "false"
@@ -78,8 +78,8 @@ def _payment(wire: GatewayWire, payload: Any) -> Facts:
     subscription = _subscription(wire, payload)
     invoices = _invoices(wire, payload)
     invoice, applied = _paid_invoice(invoices, transaction_id)
-    code = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
-    currency = amounts.currency(code or shapes.at(wire.get("/site.json"), "site", "currency"))
+    code = shapes.get(subscription, "currency") or shapes.get(invoice, "currency")
+    currency = amounts.currency(code or shapes.get(wire.get("/site.json"), "site", "currency"))
     paid = _paid_cents(transaction, applied, currency)
     return PaymentFact(
         external_id=transaction_id,
@@ -95,7 +95,7 @@ def _payment(wire: GatewayWire, payload: Any) -> Facts:
 def _refund(wire: GatewayWire, payload: Any) -> Facts:
     """Place a refund by the invoices: under its own id, else by its amount; one that they do not confirm waits."""
     refund_id = shapes.identity(payload, "refund_id") or shapes.require(payload, "transaction", "id")
-    cents = shapes.at(payload, "amount_in_cents") or shapes.at(payload, "transaction", "amount_in_cents")
+    cents = shapes.get(payload, "amount_in_cents") or shapes.get(payload, "transaction", "amount_in_cents")
     all_refunds = list(_refunds(_invoices(wire, payload)))
     own = [refund for refund in all_refunds if refund.refund_id == refund_id][:1]
     alike = [refund for refund in all_refunds if _has_amount(refund, cents)]
@@ -116,14 +116,14 @@ def _refund(wire: GatewayWire, payload: Any) -> Facts:
 
 
 def _signup(wire: GatewayWire, payload: Any) -> Facts:
-    subscription = shapes.at(payload, "subscription")
+    subscription = shapes.get(payload, "subscription")
     subscription_id = shapes.require(subscription, "id")
     revenue = shapes.text(subscription, "signup_revenue")
     if shapes.text(subscription, "state") != "trialing" and (revenue is None or revenue.strip("0.")):
         return IgnoredFact("duplicate_of_another_event")
     holder = subscription
     if not shapes.text(subscription, "created_at"):
-        holder = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
+        holder = shapes.get(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
     origin = replace(_origin(wire, subscription), codes=_codes(subscription))
     return StartFact(external_id=subscription_id, started_at=moment(holder, "created_at"), origin=origin)
 
@@ -149,7 +149,7 @@ def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
             response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
             if response is None:
                 return IgnoredFact("unknown_there")
-            origin = _origin(wire, shapes.at(response, "subscription"))
+            origin = _origin(wire, shapes.get(response, "subscription"))
         case "Customer":
             origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
         case _:
@@ -169,10 +169,10 @@ READERS: Mapping[str, Reader] = {
 
 def _subscription(wire: GatewayWire, payload: Any) -> Any:
     """Return the subscription that an event holds, or that it names."""
-    subscription = shapes.at(payload, "subscription")
+    subscription = shapes.get(payload, "subscription")
     if shapes.identity(subscription, "id"):
         return subscription
-    return shapes.at(wire.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
+    return shapes.get(wire.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
 
 
 def _subscription_id(payload: Any) -> str:
@@ -209,20 +209,20 @@ def _is_of_one(invoices: list[Any], transaction_id: str) -> bool:
 
 def _paid_cents(transaction: Any, applied: Any, currency: str) -> int:
     """Return the paid amount. How a currency without cents is counted is not documented: the invoice has it."""
-    cents = shapes.at(transaction, "amount_in_cents")
+    cents = shapes.get(transaction, "amount_in_cents")
     if cents is not None and currencies.exponent(currency) == 2:
         return amounts.from_minor(cents, currency)
     if applied is None:
         raise UnreadableEvent(f"no invoice says how much the payment in {currency} is")
-    return amounts.from_decimal(shapes.at(applied, "original_amount"), currency)
+    return amounts.from_decimal(shapes.get(applied, "original_amount"), currency)
 
 
 def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax; None where that is unknown or it paid more than this invoice."""
-    if shapes.at(applied, "applied_amount") != shapes.at(applied, "original_amount"):
+    if shapes.get(applied, "applied_amount") != shapes.get(applied, "original_amount"):
         return None
     tax, total = (
-        amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax_amount", "total_amount")
+        amounts.parse_exact_decimal(shapes.get(invoice, name), currency) for name in ("tax_amount", "total_amount")
     )
     return amounts.without_tax(paid, tax, total)
 
@@ -234,10 +234,10 @@ def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
             refund_id, payment_id = (shapes.identity(refund, name) for name in ("transaction_id", "payment_id"))
             if refund_id is None or payment_id is None:
                 continue
-            currency = amounts.currency(shapes.at(invoice, "currency"))
+            currency = amounts.currency(shapes.get(invoice, "currency"))
             dates = (name for name in ("updated_at", "paid_date", "issue_date") if shapes.text(invoice, name))
             try:
-                cents = amounts.from_decimal(shapes.at(refund, "original_amount"), currency)
+                cents = amounts.from_decimal(shapes.get(refund, "original_amount"), currency)
             except UnreadableEvent:  # one of many, and mostly another one than is looked for
                 continue
             yield PlacedRefund(refund_id, payment_id, cents, currency, moment(invoice, next(dates, "updated_at")))
@@ -252,7 +252,7 @@ def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
 
 def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
     """Return the origin of a payment, with the brand's own fields of its subscription and customer."""
-    subscription_id, customer = shapes.require(subscription, "id"), shapes.at(subscription, "customer")
+    subscription_id, customer = shapes.require(subscription, "id"), shapes.get(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
     if reference := fields_from_text(shapes.text(subscription, "reference") or ""):
@@ -277,13 +277,13 @@ def _redeemed_codes(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]
 
     A subscription has the subcode that a buyer typed. It belongs to the coupon of an invoice that has one.
     """
-    discounts = shapes.at(invoice, "discounts")
+    discounts = shapes.get(invoice, "discounts")
     if not isinstance(discounts, list):
         return _codes(subscription)
     coupons = [
         discount
         for discount in shapes.items(invoice, "discounts")
-        if shapes.at(discount, "source_type") in (None, "Coupon")
+        if shapes.get(discount, "source_type") in (None, "Coupon")
     ]
     codes = [(shapes.text(discount, "code") or "", shapes.identity(discount, "source_id")) for discount in coupons]
     if len(codes) == 1:
@@ -293,8 +293,8 @@ def _redeemed_codes(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]
 
 def _codes(subscription: Any) -> tuple[RedeemedCode, ...]:
     """Return the codes of a subscription: one, or a list, which is a table by its indices in a form. It has no ids."""
-    several = shapes.at(subscription, "coupon_codes")
+    several = shapes.get(subscription, "coupon_codes")
     several = several.values() if isinstance(several, Mapping) else several if isinstance(several, list) else ()
-    texts = (shapes.at(subscription, "coupon_code"), *several)
+    texts = (shapes.get(subscription, "coupon_code"), *several)
     written = dict.fromkeys(text.strip() for text in texts if isinstance(text, str) and text.strip())
     return tuple(RedeemedCode(text, _CODE) for text in written)

@@ -62,7 +62,7 @@ def _codes(api: GatewayWire, holder: Any) -> tuple[RedeemedCode, ...]:
 
 def _read_caller(api: GatewayWire) -> Any:
     """Return the account of the key; without a good one the same address answers too, and names no account."""
-    caller = shapes.at(api.get("/"), "data", "caller", "account")
+    caller = shapes.get(api.get("/"), "data", "caller", "account")
     if caller is None:
         raise CredentialsRefused("the key is of no account")
     return caller
@@ -71,10 +71,10 @@ def _read_caller(api: GatewayWire) -> Any:
 def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
     if shapes.text(transaction, "origin") == _CARD_CHANGE:
         return IgnoredFact("no_money_moved")
-    totals = shapes.at(transaction, "details", "totals")
-    currency = amounts.currency(shapes.at(transaction, "currency_code") or shapes.at(totals, "currency_code"))
-    paid = amounts.from_minor(shapes.at(totals, "grand_total"), currency)
-    tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
+    totals = shapes.get(transaction, "details", "totals")
+    currency = amounts.currency(shapes.get(transaction, "currency_code") or shapes.get(totals, "currency_code"))
+    paid = amounts.from_minor(shapes.get(totals, "grand_total"), currency)
+    tax = amounts.parse_exact_minor(shapes.get(totals, "grand_total_tax"), currency)
     return PaymentFact(
         external_id=shapes.require(transaction, "id"),
         amount_cents=paid,
@@ -113,8 +113,8 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
     if state is None and action != "refund":
         return IgnoredFact("no_money_moved")
-    currency = amounts.currency(shapes.at(adjustment, "currency_code"))
-    cents, sale_ids = amounts.from_minor(shapes.at(adjustment, "totals", "total"), currency), (transaction,)
+    currency = amounts.currency(shapes.get(adjustment, "currency_code"))
+    cents, sale_ids = amounts.from_minor(shapes.get(adjustment, "totals", "total"), currency), (transaction,)
     if state is None:
         refund_id = shapes.require(adjustment, "id")
         return (
@@ -125,7 +125,7 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     )
 
 
-def _revoked(api: GatewayWire, key: Any, at: datetime) -> Facts:
+def _read_revoked_key(api: GatewayWire, key: Any, at: datetime) -> Facts:
     _read_caller(api)  # refused where the key was ours
     return IgnoredFact("another_key")
 
@@ -137,7 +137,7 @@ _READERS: Mapping[str, Reader] = {
     "customer.updated": _updated_customer,
     "adjustment.created": _adjustment,
     "adjustment.updated": _adjustment,
-    "api_key.revoked": _revoked,
+    "api_key.revoked": _read_revoked_key,
 }
 _UPDATES = ("subscription.updated", "customer.updated")
 
@@ -213,8 +213,8 @@ class Paddle(OneWebhookAdapter):
         """Read the events since then; paddle has them for ninety days."""
 
         def following(page: Any) -> Params | None:
-            pagination, items = shapes.at(page, "meta", "pagination"), shapes.items(page, "data")
-            if shapes.text(pagination, "next") is None or shapes.at(pagination, "has_more") is not True:
+            pagination, items = shapes.get(page, "meta", "pagination"), shapes.items(page, "data")
+            if shapes.text(pagination, "next") is None or shapes.get(pagination, "has_more") is not True:
                 return None
             return {**first, "after": shapes.require(items[-1], "event_id")}
 

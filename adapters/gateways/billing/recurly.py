@@ -138,8 +138,8 @@ GATEWAY = Recurly()
 
 def _pages(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]]:
     def following(page: Any) -> tuple[str, Params | None] | None:
-        next_page = shapes.at(page, "next")
-        if shapes.at(page, "has_more") is not True or not isinstance(next_page, str):
+        next_page = shapes.get(page, "next")
+        if shapes.get(page, "has_more") is not True or not isinstance(next_page, str):
             return None
         parts = urlsplit(next_page)  # its path and query are all that is taken; the host stays ours
         return f"/{parts.path.lstrip('/')}?{parts.query}", None
@@ -177,16 +177,16 @@ def _invoice(api: GatewayWire, event: Any) -> Fact:
     invoice = api.get(_path("invoices", event, "number", "invoice_number"))
     if shapes.text(invoice, "type") != "charge" or shapes.text(invoice, "state") in _UNPAID:
         return IgnoredFact("not_paid")
-    currency = amounts.currency(shapes.at(invoice, "currency"))
-    paid = amounts.from_decimal(shapes.at(invoice, "paid"), currency)
-    subscriptions = shapes.at(invoice, "subscription_ids")
+    currency = amounts.currency(shapes.get(invoice, "currency"))
+    paid = amounts.from_decimal(shapes.get(invoice, "paid"), currency)
+    subscriptions = shapes.get(invoice, "subscription_ids")
     subscription_id = next(iter(subscriptions), None) if isinstance(subscriptions, list) else None
     subscription = _find(api, "subscriptions", shapes.identity({"id": subscription_id}, "id"))
     return PaymentFact(
         external_id=shapes.require(invoice, "id"),
         amount_cents=paid,
         currency=currency,
-        paid_at=shapes.moment(*((invoice, "closed_at") if shapes.at(invoice, "closed_at") else (event, "event_time"))),
+        paid_at=shapes.moment(*((invoice, "closed_at") if shapes.get(invoice, "closed_at") else (event, "event_time"))),
         origin=_origin(api, invoice, subscription),
         aliases=tuple(_aliases(invoice)),
         net_cents=_net(invoice, paid, currency),
@@ -197,7 +197,7 @@ def _subscription(api: GatewayWire, event: Any) -> Fact:
     at = shapes.moment(event, "event_time")
     subscription = api.get(_path("subscriptions", event, "uuid", "uuid"))
     origin = _origin(api, subscription, subscription)
-    trial_ends = shapes.at(subscription, "trial_ends_at")
+    trial_ends = shapes.get(subscription, "trial_ends_at")
     if trial_ends is not None and shapes.moment(trial_ends) > at:
         return StartFact(external_id=shapes.require(subscription, "id"), started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
@@ -218,13 +218,13 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
     kind, status = shapes.require(transaction, "type"), shapes.text(transaction, "status")
     transaction_id = shapes.require(transaction, "id")
     if kind != "refund" and status == "chargeback":
-        currency = amounts.currency(shapes.at(transaction, "currency"))
+        currency = amounts.currency(shapes.get(transaction, "currency"))
         return DisputeFact(
             dispute_id=transaction_id,
             sale_ids=(transaction_id,),
             state=DisputeState.Lost,
             at=at,
-            amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
+            amount_cents=amounts.from_decimal(shapes.get(transaction, "amount"), currency),
             currency=currency,
         )
     reason = None
@@ -236,11 +236,11 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
         raise UnreadableEvent("the refund names a payment that stands")
     else:
         return IgnoredFact("no_money_moved")
-    currency = amounts.currency(shapes.at(transaction, "currency"))
+    currency = amounts.currency(shapes.get(transaction, "currency"))
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(sale_id,),
-        amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.get(transaction, "amount"), currency),
         currency=currency,
         refunded_at=at,
         reason=reason,
@@ -261,9 +261,9 @@ def _origin(api: GatewayWire, holder: Any, subscription: Any) -> BuyerOrigin:
     """Return where a payment comes from; only account and subscription carry the brand's own fields."""
     account_id = shapes.identity(holder, "account", "id")
     account = _find(api, "accounts", account_id)
-    buyers = [shapes.at(holder, "account"), account]
+    buyers = [shapes.get(holder, "account"), account]
     names = ([shapes.text(buyer, part) for part in ("first_name", "last_name")] for buyer in buyers)
-    coupons = [shapes.at(redemption, "coupon") for redemption in shapes.items(holder, "coupon_redemptions")]
+    coupons = [shapes.get(redemption, "coupon") for redemption in shapes.items(holder, "coupon_redemptions")]
     codes = [(shapes.text(coupon, "code") or "", shapes.identity(coupon, "id")) for coupon in coupons]
     return BuyerOrigin(
         customer_id=account_id,
@@ -290,5 +290,5 @@ def _aliases(invoice: Any) -> Iterator[str]:
 
 def _net(invoice: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax; None where that is unknown."""
-    tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
+    tax, total = (amounts.parse_exact_decimal(shapes.get(invoice, name), currency) for name in ("tax", "total"))
     return amounts.without_tax(paid, tax, total)

@@ -28,7 +28,7 @@ from adapters.gateways.base import (
     ProvedRequest,
 )
 from adapters.gateways.card import braintree_facts, braintree_xml
-from adapters.gateways.wire import GatewayWire, basic, parsed
+from adapters.gateways.wire import GatewayWire, basic, parse_json
 from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api.braintreegateway.com", "https://api.sandbox.braintreegateway.com"
@@ -73,7 +73,7 @@ class Braintree(GatewayAdapter):
         keys = account.credentials
         host, merchant = _LIVE if account.mode == "live" else _SANDBOX, shapes.segment(keys.get("merchantId", ""))
         headers = {**basic(keys.get("publicKey", ""), keys.get("privateKey", "")), **_HEADERS}
-        return GatewayWire("braintree", f"{host}/merchants/{merchant}", headers, reads=braintree_xml.parsed)
+        return GatewayWire("braintree", f"{host}/merchants/{merchant}", headers, reads=braintree_xml.parse)
 
     def check(self, account: GatewayAccount) -> Known:
         if "plans" not in self.api(account).get("/plans"):
@@ -96,15 +96,15 @@ class Braintree(GatewayAdapter):
 
     def parse(self, raw: bytes) -> Any:
         """Return a notification in either language: notifications are XML, listed transactions are stored as JSON."""
-        document = parsed(raw) if raw.startswith(b"{") else braintree_xml.parsed(raw)
-        return shapes.at(document, "notification")
+        document = parse_json(raw) if raw.startswith(b"{") else braintree_xml.parse(raw)
+        return shapes.get(document, "notification")
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         name, at = shapes.require(event, "kind"), shapes.moment(event, "timestamp")
         read = braintree_facts.READERS.get(name)
         if read is None:
             return IgnoredFact("unknown_type")
-        return read(self.api(account), shapes.at(event, "subject"), at)
+        return read(self.api(account), shapes.get(event, "subject"), at)
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return braintree_facts.carriers(holder)
@@ -167,7 +167,7 @@ def _pages(api: GatewayWire, since_name: str, since: datetime) -> Iterator[list[
     """Yield the transactions to which something happened since then: first all ids, then page by page."""
     start = shapes.utc(since)
     results = _search(api, "advanced_search_ids", braintree_xml.search(since_name, start))
-    ids = shapes.at(results, "search_results", "ids")
+    ids = shapes.get(results, "search_results", "ids")
     if not isinstance(ids, list):
         raise GatewayUnreachable("it answers without ids")
     transaction_ids = [each for each in ids if isinstance(each, str) and each]

@@ -48,7 +48,7 @@ def _subscription_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts
 
 
 def _settlement(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-    transaction = shapes.at(subject, "transaction")
+    transaction = shapes.get(subject, "transaction")
     if shapes.text(transaction, "type") == "credit":
         return _refund(transaction)
     return _sale(wire, transaction, None, at)
@@ -56,7 +56,7 @@ def _settlement(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
 
 def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     """Take back a charge of a subscription, which counted before it was settled. Nothing else did."""
-    transaction = shapes.at(subject, "transaction")
+    transaction = shapes.get(subject, "transaction")
     transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:
         return IgnoredFact("not_paid")
@@ -64,21 +64,21 @@ def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
 
 
 def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-    transaction = shapes.at(subject, "transaction")
+    transaction = shapes.get(subject, "transaction")
     sale_ids = (shapes.require(transaction, "refunded_transaction_id"),)
     return RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.require(transaction, "id"))
 
 
 def _dispute(state: DisputeState) -> Reader:
     def read(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-        dispute = shapes.at(subject, "dispute")
+        dispute = shapes.get(subject, "dispute")
         dispute_id, sale_id = shapes.require(dispute, "id"), shapes.require(dispute, "transaction", "id")
         if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
             return IgnoredFact("no_money_moved")
         currency, cents = None, None
-        amount = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
-        if amount is not None and shapes.at(dispute, "currency_iso_code") is not None:
-            currency = amounts.currency(shapes.at(dispute, "currency_iso_code"))
+        amount = shapes.get(dispute, "amount_disputed" if shapes.get(dispute, "amount_disputed") else "amount")
+        if amount is not None and shapes.get(dispute, "currency_iso_code") is not None:
+            currency = amounts.currency(shapes.get(dispute, "currency_iso_code"))
             cents = amounts.from_decimal(amount, currency)
         return DisputeFact(
             dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at, amount_cents=cents, currency=currency
@@ -136,12 +136,12 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
     transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "currency_iso_code") is None:
         response = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
-        transaction = shapes.at(response, "transaction")
+        transaction = shapes.get(response, "transaction")
     if shapes.text(transaction, "status") in _NO_MONEY:
         return IgnoredFact("not_paid")
-    currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
-    paid = amounts.from_decimal(shapes.at(transaction, "amount"), currency)
-    customer = shapes.at(transaction, "customer")
+    currency = amounts.currency(shapes.get(transaction, "currency_iso_code"))
+    paid = amounts.from_decimal(shapes.get(transaction, "amount"), currency)
+    customer = shapes.get(transaction, "customer")
     origin = BuyerOrigin(
         customer_id=shapes.identity(customer, "id"),
         email=shapes.text(customer, "email"),
@@ -179,11 +179,11 @@ def _refund(transaction: Any) -> Facts:
     refund_id, sale_id = shapes.require(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
     if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that belongs to no purchase
         return IgnoredFact("no_money_moved")
-    currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
+    currency = amounts.currency(shapes.get(transaction, "currency_iso_code"))
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(sale_id,),
-        amount_cents=amounts.from_decimal(shapes.at(transaction, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.get(transaction, "amount"), currency),
         currency=currency,
         refunded_at=shapes.moment(transaction, "created_at"),
     )
@@ -191,6 +191,6 @@ def _refund(transaction: Any) -> Facts:
 
 def _net(transaction: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax and shipping; None where one is unknown."""
-    tax, shipping = (shapes.at(transaction, name) for name in ("tax_amount", "shipping_amount"))
+    tax, shipping = (shapes.get(transaction, name) for name in ("tax_amount", "shipping_amount"))
     parts = [tax] if shipping is None else [tax, shipping]
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))

@@ -34,7 +34,7 @@ class _Element:
         return text == "true" if kind == "boolean" else text
 
 
-def parsed(content: bytes) -> dict[str, Any]:
+def parse(content: bytes) -> dict[str, Any]:
     """Return a document as its root's name and value; dashes in names are underscores.
 
     Integers and times stay texts, a collection is its `items`. Raises ValueError, also for a document type and for

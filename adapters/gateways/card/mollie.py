@@ -22,7 +22,7 @@ from adapters.gateways.base import (
     Known,
     NotProved,
 )
-from adapters.gateways.wire import GatewayWire, bearer, parsed
+from adapters.gateways.wire import GatewayWire, bearer, parse_json
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -187,7 +187,7 @@ def _list_refund(refund: Any) -> GatewayDelivery | None:
 
 
 def _list_chargeback(chargeback: Any, since: datetime) -> GatewayDelivery | None:
-    chargeback_id, reversed_at = shapes.require(chargeback, "id"), shapes.at(chargeback, "reversedAt")
+    chargeback_id, reversed_at = shapes.require(chargeback, "id"), shapes.get(chargeback, "reversedAt")
     if reversed_at is not None:
         is_new = shapes.moment(reversed_at) >= since
         key, kind = f"{chargeback_id}:reversed", "chargeback.reversed"
@@ -198,7 +198,7 @@ def _list_chargeback(chargeback: Any, since: datetime) -> GatewayDelivery | None
 
 
 def _to_delivery(kind: str, entity: Any, key: str) -> GatewayDelivery:
-    event = {"type": kind, "createdAt": shapes.at(entity, "createdAt"), "_embedded": {"entity": entity}}
+    event = {"type": kind, "createdAt": shapes.get(entity, "createdAt"), "_embedded": {"entity": entity}}
     return make_listed(key, kind, {**event, "entityId": shapes.text(entity, "id")})
 
 
@@ -235,12 +235,12 @@ def _read_payment(api: GatewayWire, payment_id: str) -> Facts:
 
 def _paid_at(payment: Any) -> datetime:
     """Return when a payment was paid."""
-    return shapes.moment(payment, "createdAt" if shapes.at(payment, "paidAt") is None else "paidAt")
+    return shapes.moment(payment, "createdAt" if shapes.get(payment, "paidAt") is None else "paidAt")
 
 
 def _carriers(holder: Any) -> tuple[Carrier, ...]:
     """Return the metadata of a payment or a customer as a carrier: an object, one as a text, or a query."""
-    metadata = shapes.at(holder, "metadata")
+    metadata = shapes.get(holder, "metadata")
     fields: Mapping[str, str] = shapes.table(metadata)
     if isinstance(metadata, str):
         fields = _fields(metadata)
@@ -250,12 +250,12 @@ def _carriers(holder: Any) -> tuple[Carrier, ...]:
 def _payment(payment: Any) -> Fact:
     if shapes.text(payment, "status") != "paid":
         return IgnoredFact("not_paid")
-    currency = amounts.currency(shapes.at(payment, "amount", "currency"))
-    paid = amounts.from_decimal(shapes.at(payment, "amount", "value"), currency)
+    currency = amounts.currency(shapes.get(payment, "amount", "currency"))
+    paid = amounts.from_decimal(shapes.get(payment, "amount", "value"), currency)
     origin = BuyerOrigin(
         customer_id=shapes.identity(payment, "customerId"),
         email=shapes.text(payment, "billingAddress", "email"),
-        name=shapes.full_name(shapes.at(payment, "billingAddress"), "givenName", "familyName"),
+        name=shapes.full_name(shapes.get(payment, "billingAddress"), "givenName", "familyName"),
         subscription_id=shapes.identity(payment, "subscriptionId"),
         carriers=_carriers(payment),
         is_test=shapes.text(payment, "mode") == "test",
@@ -278,11 +278,11 @@ def _refund(refund: Any, payment_id: str, changed_at: datetime | None = None) ->
         return RestoredFact(sale_ids=(payment_id,), restored_at=at, refund_id=refund_id)
     if status != "refunded":
         return IgnoredFact("no_money_moved")
-    currency = amounts.currency(shapes.at(refund, "amount", "currency"))
+    currency = amounts.currency(shapes.get(refund, "amount", "currency"))
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(payment_id,),
-        amount_cents=amounts.from_decimal(shapes.at(refund, "amount", "value"), currency),
+        amount_cents=amounts.from_decimal(shapes.get(refund, "amount", "value"), currency),
         currency=currency,
         refunded_at=at,
         reason=shapes.text(refund, "description"),
@@ -290,28 +290,28 @@ def _refund(refund: Any, payment_id: str, changed_at: datetime | None = None) ->
 
 
 def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> Fact:
-    reversed_at = shapes.at(chargeback, "reversedAt")
+    reversed_at = shapes.get(chargeback, "reversedAt")
     is_won = is_back or reversed_at is not None
-    currency = amounts.currency(shapes.at(chargeback, "amount", "currency"))
+    currency = amounts.currency(shapes.get(chargeback, "amount", "currency"))
     return DisputeFact(
         dispute_id=shapes.require(chargeback, "id"),
         sale_ids=(payment_id,),
         state=DisputeState.Won if is_won else DisputeState.Lost,
         at=shapes.moment(chargeback, "createdAt") if reversed_at is None else shapes.moment(reversed_at),
-        amount_cents=amounts.from_decimal(shapes.at(chargeback, "amount", "value"), currency),
+        amount_cents=amounts.from_decimal(shapes.get(chargeback, "amount", "value"), currency),
         currency=currency,
     )
 
 
 def _entity(event: Any) -> Any:
-    return shapes.at(event, "_embedded", "entity")
+    return shapes.get(event, "_embedded", "entity")
 
 
 def _fields(written: str) -> Mapping[str, str]:
     if "{" not in written:
         return referrals.fields_from_query(written)
     try:
-        return shapes.table(parsed(written.encode()))
+        return shapes.table(parse_json(written.encode()))
     except ValueError:
         return {}
 

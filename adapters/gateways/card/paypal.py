@@ -65,7 +65,7 @@ class PaypalWire(GatewayWire):
 
     def new_token(self) -> None:
         """Get a token, which proves the credentials. Raises CredentialsRefused, GatewayRejected, GatewayUnreachable."""
-        _TOKENS.fresh((self._address, *self._client), self._request_token)
+        _TOKENS.request_token((self._address, *self._client), self._request_token)
 
     def _request_token(self) -> tuple[str, float]:
         form = {"grant_type": "client_credentials"}
@@ -139,9 +139,9 @@ class Paypal(OneWebhookAdapter):
         raise NotProved
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        if (line := shapes.at(event, "transaction_info")) is not None:
-            return paypal_facts.of_report(self.api(account), line, shapes.at(event, "payer_info"))
-        if not isinstance(shapes.at(event, "resource"), Mapping):
+        if (line := shapes.get(event, "transaction_info")) is not None:
+            return paypal_facts.of_report(self.api(account), line, shapes.get(event, "payer_info"))
+        if not isinstance(shapes.get(event, "resource"), Mapping):
             raise UnreadableEvent("resource is missing")
         return super().translate(account, event, kind)
 
@@ -184,7 +184,7 @@ def _pages(api: GatewayWire, start: datetime, end: datetime) -> Iterator[Sequenc
         page = _read_report(api, params)
         if items := [item for item in shapes.items(page, "transaction_details") if paypal_facts.is_money(item)]:
             yield [_to_delivery(item) for item in items]
-        pages = shapes.at(page, "total_pages")
+        pages = shapes.get(page, "total_pages")
         number, last = number + 1, pages if isinstance(pages, int) else 1
 
 

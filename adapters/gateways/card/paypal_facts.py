@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from adapters.gateways import shapes
 from adapters.gateways.adapter import Reader
-from adapters.gateways.wire import GatewayWire, parsed
+from adapters.gateways.wire import GatewayWire, parse_json
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -52,7 +52,7 @@ def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
     order_id = shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
     order = wire.find(f"/v2/checkout/orders/{shapes.segment(order_id)}") if order_id else None
     units = shapes.items(order, "purchase_units")
-    payer = shapes.at(order, "payer")
+    payer = shapes.get(order, "payer")
     return PaymentFact(
         external_id=shapes.require(capture, "id"),
         amount_cents=paid,
@@ -61,7 +61,7 @@ def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
         origin=BuyerOrigin(
             customer_id=shapes.identity(payer, "payer_id"),
             email=shapes.text(payer, "email_address"),
-            name=shapes.full_name(shapes.at(payer, "name"), "given_name", "surname"),
+            name=shapes.full_name(shapes.get(payer, "name"), "given_name", "surname"),
             carriers=_carriers(capture.get("custom_id"), *(unit.get("custom_id") for unit in units)),
         ),
         net_cents=_net(units, paid, currency),
@@ -101,15 +101,15 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     )
 
 
-def _reversed(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
+def _read_reversal(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
     fact = _lost_payment(_payment_of(taken, or_itself=True), created)
-    if shapes.at(taken, "amount") is None:
+    if shapes.get(taken, "amount") is None:
         return fact
     currency, cents = _money(taken, "amount", goes_out=True)
     return replace(fact, amount_cents=cents, currency=currency)
 
 
-def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
+def _read_resolved_dispute(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
     state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
     if state is None:
         return IgnoredFact("not_decided")
@@ -118,23 +118,23 @@ def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
         raise UnreadableEvent("disputed_transactions is missing")
     facts = tuple(_lost_payment(payment_id, created, state) for payment_id in ids)
     # How much it takes of each of several payments is unknown; an earlier refund is part of the same money.
-    if len(facts) > 1 or shapes.at(dispute, "dispute_outcome", "amount_refunded") is None:
+    if len(facts) > 1 or shapes.get(dispute, "dispute_outcome", "amount_refunded") is None:
         return facts
-    currency, cents = _money(shapes.at(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
+    currency, cents = _money(shapes.get(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
     return replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True)
 
 
-def _activated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _read_activated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     subscription_id = shapes.require(subscription, "id")
     origin = _of_subscription(subscription, subscription_id)
     cycles = shapes.items(subscription, "billing_info", "cycle_executions")
-    has_paid = shapes.at(subscription, "billing_info", "last_payment") is not None
+    has_paid = shapes.get(subscription, "billing_info", "last_payment") is not None
     if not has_paid and any(shapes.text(cycle, "tenure_type") == "TRIAL" for cycle in cycles):
         return StartFact(external_id=subscription_id, started_at=created, origin=origin)
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _read_updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     """Read a subscription that changed: the brand may write its custom id later."""
     subscription_id = shapes.require(subscription, "id")
     return ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id))
@@ -143,19 +143,19 @@ def _updated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
 READERS: Mapping[str, Reader] = {
     "PAYMENT.CAPTURE.COMPLETED": _capture,
     "PAYMENT.SALE.COMPLETED": _sale,
-    "BILLING.SUBSCRIPTION.ACTIVATED": _activated,
-    "BILLING.SUBSCRIPTION.UPDATED": _updated,
+    "BILLING.SUBSCRIPTION.ACTIVATED": _read_activated_subscription,
+    "BILLING.SUBSCRIPTION.UPDATED": _read_updated_subscription,
     "PAYMENT.CAPTURE.REFUNDED": _refund,
     "PAYMENT.SALE.REFUNDED": _refund,
-    "PAYMENT.CAPTURE.REVERSED": _reversed,
-    "PAYMENT.SALE.REVERSED": _reversed,
-    "CUSTOMER.DISPUTE.RESOLVED": _resolved,
+    "PAYMENT.CAPTURE.REVERSED": _read_reversal,
+    "PAYMENT.SALE.REVERSED": _read_reversal,
+    "CUSTOMER.DISPUTE.RESOLVED": _read_resolved_dispute,
 }
 
 
 def is_money(item: Any) -> bool:
     """Return whether a line of the report is money that moved: a payment, a refund, or a reversal."""
-    line = shapes.at(item, "transaction_info")
+    line = shapes.get(item, "transaction_info")
     code = shapes.text(line, "transaction_event_code")
     is_in = not (shapes.text(line, "transaction_amount", "value") or "-").startswith("-")
     if shapes.text(line, "transaction_status") not in _DONE:
@@ -222,13 +222,13 @@ def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
 
 
 def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:
-    subscriber = shapes.at(subscription, "subscriber")
+    subscriber = shapes.get(subscription, "subscriber")
     return BuyerOrigin(
         customer_id=shapes.identity(subscriber, "payer_id"),
         email=shapes.text(subscriber, "email_address"),
-        name=shapes.full_name(shapes.at(subscriber, "name"), "given_name", "surname"),
+        name=shapes.full_name(shapes.get(subscriber, "name"), "given_name", "surname"),
         subscription_id=subscription_id,
-        carriers=_carriers(shapes.at(subscription, "custom_id")),
+        carriers=_carriers(shapes.get(subscription, "custom_id")),
     )
 
 
@@ -247,18 +247,18 @@ def _payment_of(refund: Any, *, or_itself: bool = False) -> str:
 
 def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]:
     """Return a currency and an amount, in the newer shape or the older; outgoing money may be negative."""
-    amount = shapes.at(holder, name)
-    currency = amounts.currency(shapes.at(amount, "currency_code") or shapes.at(amount, "currency"))
-    value = shapes.at(amount, "value")
+    amount = shapes.get(holder, name)
+    currency = amounts.currency(shapes.get(amount, "currency_code") or shapes.get(amount, "currency"))
+    value = shapes.get(amount, "value")
     if value is None:
-        value = shapes.at(amount, "total")
+        value = shapes.get(amount, "total")
     if goes_out and isinstance(value, str):
         value = value.removeprefix("-")
     return currency, amounts.from_decimal(value, currency)
 
 
 def _made_at(holder: Any, otherwise: datetime) -> datetime:
-    return otherwise if shapes.at(holder, "create_time") is None else shapes.moment(holder, "create_time")
+    return otherwise if shapes.get(holder, "create_time") is None else shapes.moment(holder, "create_time")
 
 
 def _carriers(*texts: Any) -> tuple[Carrier, ...]:
@@ -270,7 +270,7 @@ def _fields(custom: str) -> Mapping[str, str]:
     """Return the fields of a custom id: a slug alone, a query, an address, or an object."""
     if custom.startswith("{"):
         try:
-            return shapes.table(parsed(custom.encode()))
+            return shapes.table(parse_json(custom.encode()))
         except ValueError:
             return {}
     return referrals.fields_from_text(custom)
@@ -278,11 +278,11 @@ def _fields(custom: str) -> Mapping[str, str]:
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:
     """Return the payment without its share of tax and delivery, where an order of one unit has them."""
-    amount = shapes.at(units[0], "amount") if len(units) == 1 else None
-    ordered = amounts.parse_exact_decimal(shapes.at(amount, "value"), currency)
+    amount = shapes.get(units[0], "amount") if len(units) == 1 else None
+    ordered = amounts.parse_exact_decimal(shapes.get(amount, "value"), currency)
     if (shapes.text(amount, "currency_code") or "").upper() != currency:
         return None
-    tax, shipping = (shapes.at(amount, "breakdown", name, "value") for name in ("tax_total", "shipping"))
+    tax, shipping = (shapes.get(amount, "breakdown", name, "value") for name in ("tax_total", "shipping"))
     parts = [amounts.parse_exact_decimal(part, currency) for part in ([tax] if shipping is None else [tax, shipping])]
     values = [part for part in parts if part is not None]
     return amounts.without_tax(paid, sum(values) if len(values) == len(parts) else None, ordered)

@@ -59,7 +59,7 @@ class Stripe(OneWebhookAdapter):
 
     def read_event(self, raw: bytes) -> Any:
         event = super().read_event(raw)
-        if shapes.at(event, "data", "object", "id") is None:
+        if shapes.get(event, "data", "object", "id") is None:
             raise UnreadableEvent("data.object.id is missing")
         return event
 
@@ -101,7 +101,7 @@ def read_list(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]
         items = shapes.items(page, "data")
         return (
             {"starting_after": shapes.require(items[-1], "id")}
-            if items and shapes.at(page, "has_more") is True
+            if items and shapes.get(page, "has_more") is True
             else None
         )
 
@@ -112,8 +112,8 @@ def read_list(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]
 def _to_delivery(item: Any) -> GatewayDelivery:
     if shapes.text(item, "object") != "event":
         kind = "invoice.paid" if shapes.text(item, "object") == "invoice" else "refund.updated"
-        item = {"type": kind, "created": shapes.at(item, "created"), "data": {"object": item}}
-    kind, entity = shapes.text(item, "type") or "", shapes.at(item, "data", "object")
+        item = {"type": kind, "created": shapes.get(item, "created"), "data": {"object": item}}
+    kind, entity = shapes.text(item, "type") or "", shapes.get(item, "data", "object")
     names = [shapes.text(entity, "payment_intent") if kind.startswith("checkout.") else None, shapes.text(entity, "id")]
     # The total refund of a charge, and the status of a dispute, come again and again under one id.
     again = [shapes.text(entity, "amount_refunded"), shapes.text(entity, "status") if ".dispute." in kind else None]

@@ -37,9 +37,9 @@ _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "c
 
 
 def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
-    currency = amounts.currency(shapes.at(invoice, "currency"))
-    details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
-    paid = amounts.from_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
+    currency = amounts.currency(shapes.get(invoice, "currency"))
+    details = shapes.get(invoice, "parent", "subscription_details") or shapes.get(invoice, "subscription_details")
+    paid = amounts.from_minor(shapes.get(invoice, "amount_paid"), currency, EXPONENTS)
     path = f"/v1/invoices/{shapes.require(invoice, 'id')}"
     origin = BuyerOrigin(
         customer_id=shapes.identity(invoice, "customer") or shapes.identity(invoice, "customer_account"),
@@ -78,13 +78,13 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
         codes=_codes(wire, f"/v1/checkout/sessions/{session_id}", session),
         is_test=_is_test(session),
     )
-    if mode == "subscription" or shapes.at(session, "invoice") is not None:
+    if mode == "subscription" or shapes.get(session, "invoice") is not None:
         return ReferralFact(told_at=created, origin=origin)  # its invoice is the sale
     intent = shapes.identity(session, "payment_intent")
     if intent is None:  # nothing was to be paid
         return StartFact(external_id=session_id, started_at=created, origin=origin)
-    currency = amounts.currency(shapes.at(session, "currency"))
-    paid = amounts.from_minor(shapes.at(session, "amount_total"), currency, EXPONENTS)
+    currency = amounts.currency(shapes.get(session, "currency"))
+    paid = amounts.from_minor(shapes.get(session, "amount_total"), currency, EXPONENTS)
     return PaymentFact(
         external_id=intent,
         amount_cents=paid,
@@ -97,16 +97,16 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
 
 
 def _alias(wire: GatewayWire, invoice_payment: Any, created: datetime) -> Facts:
-    payment = shapes.at(invoice_payment, "payment")
+    payment = shapes.get(invoice_payment, "payment")
     return AliasFact(ids=(shapes.require(invoice_payment, "invoice"), *_ids(payment, "payment_intent", "charge")))
 
 
 def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
-    currency = amounts.currency(shapes.at(charge, "currency"))
+    currency = amounts.currency(shapes.get(charge, "currency"))
     return RefundFact(
         refund_id=shapes.require(charge, "id"),
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
-        amount_cents=amounts.from_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        amount_cents=amounts.from_minor(shapes.get(charge, "amount_refunded"), currency, EXPONENTS),
         currency=currency,
         refunded_at=created,
         is_cumulative=True,
@@ -124,11 +124,11 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
         raise UnreadableEvent(f"the charge {charge_id} is not there")
     if status not in ("failed", "canceled"):
         return _refunded_charge(wire, charge, created)
-    currency = amounts.currency(shapes.at(charge, "currency"))
+    currency = amounts.currency(shapes.get(charge, "currency"))
     return RestoredFact(
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
         restored_at=created,
-        refunded_cents=amounts.from_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        refunded_cents=amounts.from_minor(shapes.get(charge, "amount_refunded"), currency, EXPONENTS),
         currency=currency,
     )
 
@@ -141,13 +141,13 @@ def _dispute(state: DisputeState | None) -> Reader:
         now = state or _CLOSED.get(status)
         if now is None or status.startswith("warning"):
             return IgnoredFact("no_money_moved")
-        currency = amounts.currency(shapes.at(dispute, "currency"))
+        currency = amounts.currency(shapes.get(dispute, "currency"))
         return DisputeFact(
             dispute_id=shapes.require(dispute, "id"),
             sale_ids=_ids(dispute, "payment_intent", "charge"),
             state=now,
             at=created,
-            amount_cents=amounts.from_minor(shapes.at(dispute, "amount"), currency, EXPONENTS),
+            amount_cents=amounts.from_minor(shapes.get(dispute, "amount"), currency, EXPONENTS),
             currency=currency,
         )
 
@@ -217,12 +217,12 @@ UPDATES = ("customer.subscription.updated", "customer.updated")
 
 def is_update_without_metadata(event: Any) -> bool:
     """Return whether an event is of a change that left the metadata as it was."""
-    previous = shapes.at(event, "data", "previous_attributes")
+    previous = shapes.get(event, "data", "previous_attributes")
     return shapes.text(event, "type") in UPDATES and isinstance(previous, Mapping) and "metadata" not in previous
 
 
 def _paid_at(invoice: Any, created: datetime) -> datetime:
-    paid_at = shapes.at(invoice, "status_transitions", "paid_at")
+    paid_at = shapes.get(invoice, "status_transitions", "paid_at")
     return created if paid_at is None else shapes.moment(paid_at)
 
 
@@ -230,21 +230,21 @@ def _net(paid_for: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax and shipping; None where one is unknown."""
 
     def read(*path: str) -> int | None:
-        return amounts.parse_exact_minor(shapes.at(paid_for, *path), currency, EXPONENTS)
+        return amounts.parse_exact_minor(shapes.get(paid_for, *path), currency, EXPONENTS)
 
-    if shapes.at(paid_for, "total_excluding_tax") is not None:
+    if shapes.get(paid_for, "total_excluding_tax") is not None:
         before_tax, total = read("total_excluding_tax"), read("total")
         tax = None if before_tax is None or total is None or before_tax > total else total - before_tax
     else:
         tax = read(*_first_there(paid_for, ("total_details", "amount_tax"), ("tax",)))
     shipping_path = _first_there(paid_for, ("shipping_cost", "amount_subtotal"), ("total_details", "amount_shipping"))
-    has_shipping = shapes.at(paid_for, *shipping_path) is not None
+    has_shipping = shapes.get(paid_for, *shipping_path) is not None
     return amounts.subtract_parts(paid, tax, read(*shipping_path) if has_shipping else 0)
 
 
 def _first_there(holder: Any, *paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return the first path at which there is a value, else the last one."""
-    return next((path for path in paths if shapes.at(holder, *path) is not None), paths[-1])
+    return next((path for path in paths if shapes.get(holder, *path) is not None), paths[-1])
 
 
 def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:
@@ -252,7 +252,7 @@ def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:
 
 
 def _codes(wire: GatewayWire, path: str, holder: Any) -> tuple[RedeemedCode, ...]:
-    discounts = shapes.at(holder, "discounts")
+    discounts = shapes.get(holder, "discounts")
     if not isinstance(discounts, list) or not discounts:
         return ()
     if not all(isinstance(discount, Mapping) for discount in discounts):
@@ -262,7 +262,7 @@ def _codes(wire: GatewayWire, path: str, holder: Any) -> tuple[RedeemedCode, ...
 
 def _code(wire: GatewayWire, discount: Any) -> RedeemedCode | None:
     """Return the promotion code of a discount; None for a discount that was given without one."""
-    promotion = shapes.at(discount, "promotion_code")
+    promotion = shapes.get(discount, "promotion_code")
     promotion_id = promotion if isinstance(promotion, str) else shapes.identity(promotion, "id")
     if isinstance(promotion, str):
         promotion = wire.find(f"/v1/promotion_codes/{shapes.segment(promotion)}")
@@ -275,4 +275,4 @@ def _ids(holder: Any, *names: str) -> tuple[str, ...]:
 
 
 def _is_test(holder: Any) -> bool:
-    return shapes.at(holder, "livemode") is False
+    return shapes.get(holder, "livemode") is False

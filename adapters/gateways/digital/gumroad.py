@@ -26,7 +26,7 @@ from adapters.gateways.base import (
     NotProved,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, Params, bearer, parsed
+from adapters.gateways.wire import GatewayWire, Params, bearer, parse_json
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -85,7 +85,7 @@ class Gumroad(ManyWebhooksAdapter):
 
         def make_subscription(name: str) -> str:
             answer = api.ask("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
-            if shapes.at(answer, "success") is not True:
+            if shapes.get(answer, "success") is not True:
                 raise GatewayRejected(422, shapes.text(answer, "message") or "it does not say why")
             return shapes.require(answer, "resource_subscription", "id")
 
@@ -106,7 +106,7 @@ class Gumroad(ManyWebhooksAdapter):
 
     def parse(self, raw: bytes) -> Any:
         """Return a form, or JSON, as lists and some subscriptions have it."""
-        return parsed(raw) if raw.lstrip().startswith(b"{") else forms.nested(raw)
+        return parse_json(raw) if raw.lstrip().startswith(b"{") else forms.parse_nested(raw)
 
     def read_event(self, raw: bytes) -> Any:
         ping = super().read_event(raw)
@@ -157,7 +157,7 @@ class Gumroad(ManyWebhooksAdapter):
         api, sellers, seen = self.api(account), account.secrets("sellerId"), list[str]()
         first: Params = {"after": (since - _REFUNDED_WITHIN).strftime("%Y-%m-%d")}
         for page in paging.follow(lambda query: api.get("/sales", query), first, following):
-            if shapes.at(page, "success") is not True:
+            if shapes.get(page, "success") is not True:
                 raise GatewayUnreachable("it does not list the sales")
             sales = [sale for sale in shapes.items(page, "sales") if shapes.text(sale, "seller_id") in sellers]
             if deliveries := [delivery for sale in sales for delivery in _to_deliveries(sale, since - _OVERLAP)]:
@@ -170,7 +170,7 @@ GATEWAY = Gumroad()
 def _seller(api: GatewayWire) -> str:
     """Return the id of the seller, as deliveries spell it."""
     answer = api.get("/user")
-    if shapes.at(answer, "success") is not True:
+    if shapes.get(answer, "success") is not True:
         raise CredentialsRefused(shapes.text(answer, "message") or "the token is of nobody")
     return shapes.identity(answer, "user", "user_id") or shapes.require(answer, "user", "id")
 
@@ -180,36 +180,36 @@ def _to_deliveries(sale: Any, since: datetime) -> Iterator[GatewayDelivery]:
     sale_id = shapes.require(sale, "id")
     if shapes.moment(sale, "created_at") >= since:
         yield _listed_event("sale", sale_id, sale)
-    if shapes.at(sale, "refunded") is True:
+    if shapes.get(sale, "refunded") is True:
         yield _listed_event("refund", f"{sale_id}:refunded", sale)
-    elif shapes.at(sale, "partially_refunded") is True:
+    elif shapes.get(sale, "partially_refunded") is True:
         left = shapes.text(sale, "amount_refundable_in_currency")
         yield _listed_event("refund", f"{sale_id}:left:{left}", sale)
-    if shapes.at(sale, "disputed") is True:
-        kind, state = ("dispute_won", "won") if shapes.at(sale, "dispute_won") is True else ("dispute", "disputed")
+    if shapes.get(sale, "disputed") is True:
+        kind, state = ("dispute_won", "won") if shapes.get(sale, "dispute_won") is True else ("dispute", "disputed")
         yield _listed_event(kind, f"{sale_id}:{state}", sale)
 
 
 def _listed_event(kind: str, external_id: str, sale: Any) -> GatewayDelivery:
     ping = {"resource_name": kind, "from_list": True}
-    ping |= {"sale_id": shapes.at(sale, "id"), "seller_id": shapes.at(sale, "seller_id")}
+    ping |= {"sale_id": shapes.get(sale, "id"), "seller_id": shapes.get(sale, "seller_id")}
     return make_listed(external_id, kind, ping, shapes.text(sale, "id"))
 
 
 def _find_sale(api: GatewayWire, sale_id: str) -> Any | None:
     """Return a sale, or None for one that the API does not know. Raises as `GatewayWire.ask`."""
     answer = api.find(f"/sales/{shapes.segment(sale_id)}")
-    sale = shapes.at(answer, "sale") if shapes.at(answer, "success") is True else None
+    sale = shapes.get(answer, "sale") if shapes.get(answer, "success") is True else None
     return sale if shapes.text(sale, "id") == sale_id else None
 
 
 def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> Facts:
     """Return the facts of a sale after an event of `kind`. Raises as `GatewayAdapter.facts`."""
-    if shapes.at(sale, "is_bundle_product_purchase") is True:
+    if shapes.get(sale, "is_bundle_product_purchase") is True:
         return IgnoredFact("part_of_a_bundle")
     if "true" in (_flag(sale, "is_preorder_authorization"), _flag(ping, "is_preorder_authorization")):
         return IgnoredFact("not_paid")
-    if shapes.at(sale, "is_gift_receiver_purchase") is True:
+    if shapes.get(sale, "is_gift_receiver_purchase") is True:
         given = _find_given(api, sale)
         if given is None:
             return UnclearFact("gift_not_found")
@@ -230,7 +230,7 @@ def _payment(sale: Any, ping: Any) -> Facts:
         return StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin)
     payment = PaymentFact(
         external_id=sale_id,
-        amount_cents=amounts.from_minor(shapes.at(sale, "price"), _CURRENCY),
+        amount_cents=amounts.from_minor(shapes.get(sale, "price"), _CURRENCY),
         currency=_CURRENCY,
         paid_at=at,
         origin=origin,
@@ -240,17 +240,17 @@ def _payment(sale: Any, ping: Any) -> Facts:
 
 def _is_trial(sale: Any) -> bool:
     """Return whether nothing was charged: the first sale of a subscription that has a trial, with the plan's price."""
-    if shapes.text(sale, "subscription_id") is None or shapes.at(sale, "recurring_charge") is not False:
+    if shapes.text(sale, "subscription_id") is None or shapes.get(sale, "recurring_charge") is not False:
         return False
-    return shapes.at(sale, "free_trial_ends_on") is not None or shapes.at(sale, "free_trial_ended") is False
+    return shapes.get(sale, "free_trial_ends_on") is not None or shapes.get(sale, "free_trial_ended") is False
 
 
 def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
     """Return the total refund; without one, a fact only if the event is a refund's own."""
-    is_whole = shapes.at(sale, "refunded") is True
-    if not is_whole and shapes.at(sale, "partially_refunded") is not True:
+    is_whole = shapes.get(sale, "refunded") is True
+    if not is_whole and shapes.get(sale, "partially_refunded") is not True:
         return (IgnoredFact("no_money_moved"),) if is_own_event else ()
-    back = None if is_whole else _back(sale, ping)
+    back = None if is_whole else _refunded_cents(sale, ping)
     if back is None and not is_whole:
         return (UnclearFact("refund_amount_unknown"),) if is_own_event else ()
     sale_id = shapes.require(sale, "id")
@@ -265,7 +265,7 @@ def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, .
     return (refund,)
 
 
-def _back(sale: Any, ping: Any) -> int | None:
+def _refunded_cents(sale: Any, ping: Any) -> int | None:
     """Return the refunded part of a sale: its price without the refundable rest, in US dollars.
 
     None where it is not: in the product's own currency, or as nothing at all, which they also report when they
@@ -274,7 +274,7 @@ def _back(sale: Any, ping: Any) -> int | None:
     code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
     if (code or "usd").lower() != "usd" or (symbol or (code and "$")) != "$":
         return None
-    paid = amounts.from_minor(shapes.at(sale, "price"), _CURRENCY)
+    paid = amounts.from_minor(shapes.get(sale, "price"), _CURRENCY)
     try:
         left = int(Decimal((shapes.text(sale, "amount_refundable_in_currency") or "").replace(",", "")).scaleb(2))
     except (InvalidOperation, ValueError, OverflowError):
@@ -283,10 +283,10 @@ def _back(sale: Any, ping: Any) -> int | None:
 
 
 def _dispute(sale: Any) -> Fact:
-    if shapes.at(sale, "disputed") is not True:
+    if shapes.get(sale, "disputed") is not True:
         return IgnoredFact("no_money_moved")
     sale_id = shapes.require(sale, "id")
-    state = DisputeState.Won if shapes.at(sale, "dispute_won") is True else DisputeState.Lost
+    state = DisputeState.Won if shapes.get(sale, "dispute_won") is True else DisputeState.Lost
     return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=clock.now())
 
 
@@ -300,7 +300,7 @@ def _find_given(api: GatewayWire, received: Any) -> Any | None:
     given = [
         sale
         for sale in shapes.items(api.get("/sales", params), "sales")
-        if shapes.at(sale, "is_gift_sender_purchase") is True
+        if shapes.get(sale, "is_gift_sender_purchase") is True
         and shapes.text(sale, "product_id") == shapes.text(received, "product_id")
         and shapes.text(sale, "seller_id") == shapes.text(received, "seller_id")
         and shapes.text(sale, "giftee_email") in receiver
@@ -323,10 +323,10 @@ def _origin(sale: Any, ping: Any) -> BuyerOrigin:
         subscription_id=shapes.identity(sale, "subscription_id"),
         carriers=tuple(Carrier(method, table) for method, table in tables if table),
         codes=(RedeemedCode(code, "gumroad_coupon_code"),) if code else (),
-        is_referral_lost=shapes.at(ping, "from_list") is True,
+        is_referral_lost=shapes.get(ping, "from_list") is True,
     )
 
 
 def _flag(holder: Mapping[str, Any], name: str) -> str:
     """Return a flag as a form has it: true, also for the true of JSON."""
-    return str(shapes.at(holder, name)).lower()
+    return str(shapes.get(holder, name)).lower()

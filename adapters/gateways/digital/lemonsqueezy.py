@@ -94,7 +94,7 @@ class LemonSqueezy(OneWebhookAdapter):
         store = api.find(f"/stores/{shapes.segment(account.credentials.get('storeId', ''))}")
         if shapes.text(store, "data", "id") is None:
             raise CredentialsRefused("the key sees no store of this id")
-        is_test = shapes.at(user, "meta", "test_mode")
+        is_test = shapes.get(user, "meta", "test_mode")
         name = shapes.text(store, "data", "attributes", "name") or shapes.text(store, "data", "id") or ""
         store_id = shapes.require(store, "data", "id")
         return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
@@ -123,7 +123,7 @@ class LemonSqueezy(OneWebhookAdapter):
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, or an order or invoice that was read from a list."""
         name, api = shapes.require(event, "meta", "event_name"), self.api(account)
-        object_id, entity = shapes.require(event, "data", "id"), shapes.at(event, "data", "attributes")
+        object_id, entity = shapes.require(event, "data", "id"), shapes.get(event, "data", "attributes")
         match name:
             case "order_created":
                 return _order(api, object_id, entity, _origin(event))
@@ -160,7 +160,7 @@ def read_list(api: GatewayWire, path: str, store: str, *, max_pages: int | None 
     while number <= last and (max_pages is None or number <= max_pages):
         page = api.get(path, {"filter[store_id]": store, "page[number]": number, "page[size]": _PAGE})
         yield shapes.items(page, "data")
-        pages = shapes.at(page, "meta", "page", "lastPage")
+        pages = shapes.get(page, "meta", "page", "lastPage")
         number, last = number + 1, pages if isinstance(pages, int) else 0
 
 
@@ -177,7 +177,7 @@ def _to_deliveries(kind: str, item: Any, since: datetime) -> Iterator[GatewayDel
     if _made_at(item) >= since:
         yield _listed_event(paid, external_id, item)
     back = shapes.text(item, "attributes", "refunded_amount") or "0"
-    if back != "0" or shapes.at(item, "attributes", "refunded") is True:
+    if back != "0" or shapes.get(item, "attributes", "refunded") is True:
         yield _listed_event(refunded, f"{external_id}:refunded:{back}", item)
 
 
@@ -188,7 +188,7 @@ def _listed_event(event_name: str, external_id: str, item: Any) -> GatewayDelive
 def _order(api: GatewayWire, order_id: str, order: Any, origin: BuyerOrigin) -> Facts:
     if shapes.text(order, "status") not in _PAID:
         return IgnoredFact("not_paid")
-    is_discounted = shapes.at(order, "discount_total") != 0
+    is_discounted = shapes.get(order, "discount_total") != 0
     origin = replace(origin, codes=_codes(api, order_id) if is_discounted else ())
     payment = _payment(f"order:{order_id}", order, origin)
     if payment.amount_cents == 0:  # a trial has an event of its subscription, a free order has none
@@ -223,26 +223,26 @@ def _paid_by_order(api: GatewayWire, invoice: Any) -> str | None:
     subscription_id = shapes.require(invoice, "subscription_id")
     subscription = api.get(f"/subscriptions/{shapes.segment(subscription_id)}")
     order_id = shapes.require(subscription, "data", "attributes", "order_id")
-    order = shapes.at(api.get(f"/orders/{shapes.segment(order_id)}"), "data", "attributes")
+    order = shapes.get(api.get(f"/orders/{shapes.segment(order_id)}"), "data", "attributes")
     return order_id if _amount(order, "total") else None
 
 
 def _payment(external_id: str, holder: Any, origin: BuyerOrigin) -> PaymentFact:
-    paid, currency = _amount(holder, "total"), amounts.currency(shapes.at(holder, "currency"))
+    paid, currency = _amount(holder, "total"), amounts.currency(shapes.get(holder, "currency"))
     return PaymentFact(
         external_id=external_id,
         amount_cents=paid,
         currency=currency,
         paid_at=shapes.moment(holder, "created_at"),
         origin=origin,
-        net_cents=amounts.subtract_parts(paid, amounts.parse_exact_minor(shapes.at(holder, "tax"), currency)),
+        net_cents=amounts.subtract_parts(paid, amounts.parse_exact_minor(shapes.get(holder, "tax"), currency)),
     )
 
 
 def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
     """Return the total refund; without a known one, a fact only if the event is a refund's own."""
-    currency = amounts.currency(shapes.at(holder, "currency"))
-    is_whole, figure = shapes.at(holder, "refunded") is True, shapes.at(holder, "refunded_amount")
+    currency = amounts.currency(shapes.get(holder, "currency"))
+    is_whole, figure = shapes.get(holder, "refunded") is True, shapes.get(holder, "refunded_amount")
     if figure is None and not is_whole and is_own_event:
         raise UnreadableEvent("refunded_amount is missing")
     read = amounts.from_minor if is_own_event and figure is not None else amounts.parse_exact_minor
@@ -262,11 +262,11 @@ def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fa
 
 
 def _amount(holder: Any, name: str) -> int:
-    return amounts.from_minor(shapes.at(holder, name), amounts.currency(shapes.at(holder, "currency")))
+    return amounts.from_minor(shapes.get(holder, name), amounts.currency(shapes.get(holder, "currency")))
 
 
 def _origin(event: Any) -> BuyerOrigin:
-    meta, holder = shapes.at(event, "meta"), shapes.at(event, "data", "attributes")
+    meta, holder = shapes.get(event, "meta"), shapes.get(event, "data", "attributes")
     table = shapes.table(meta, "custom_data")
     return BuyerOrigin(
         customer_id=shapes.identity(holder, "customer_id"),
@@ -274,8 +274,8 @@ def _origin(event: Any) -> BuyerOrigin:
         name=shapes.text(holder, "user_name"),
         subscription_id=shapes.identity(holder, "subscription_id"),
         carriers=(Carrier("lemonsqueezy_custom_data", table),) if table else (),
-        is_test=True in (shapes.at(meta, "test_mode"), shapes.at(holder, "test_mode")),
-        is_referral_lost=shapes.at(meta, "from_list") is True,
+        is_test=True in (shapes.get(meta, "test_mode"), shapes.get(holder, "test_mode")),
+        is_referral_lost=shapes.get(meta, "from_list") is True,
     )
 
 

@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.digital import thrivecart_facts
 from adapters.gateways.digital.thrivecart_facts import PAGE, text
-from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
+from adapters.gateways.wire import GatewayWire, bearer, parse_json, serialize
 from domain.gateways.facts import Facts, IgnoredFact
 
 _WORD_FIELD = "thrivecart_secret"
@@ -84,7 +84,7 @@ class ThriveCart(GatewayAdapter):
         try:
             event = _parse_body(request.body)
             word = event.pop(_WORD_FIELD, None)
-            raw = dumped(event)
+            raw = serialize(event)
         except (ValueError, RecursionError) as error:
             raise NotProved from error
         if word is None and "event" not in event:
@@ -127,8 +127,8 @@ def _mode_int(account: GatewayAccount) -> int:
 def _parse_body(body: bytes) -> dict[str, Any]:
     """Return the fields of a form or of JSON. Raises ValueError."""
     if not body.lstrip().startswith(b"{"):
-        return forms.nested(body)
-    event = parsed(body)
+        return forms.parse_nested(body)
+    event = parse_json(body)
     assert isinstance(event, dict)  # it begins as one, and is JSON
     return event
 
@@ -165,8 +165,8 @@ def _to_delivery(item: Any, mode_int: int) -> GatewayDelivery | None:
         "order_id": order_id,
         "invoice_id": invoice_id,
         "event_id": event_id,
-        "currency": shapes.at(item, "currency"),
-        "date_unix": shapes.at(item, "timestamp"),
-        "customer": shapes.at(item, "customer"),
+        "currency": shapes.get(item, "currency"),
+        "date_unix": shapes.get(item, "timestamp"),
+        "customer": shapes.get(item, "customer"),
     }
     return make_listed(external_id, kind, event, event_id or order_id)

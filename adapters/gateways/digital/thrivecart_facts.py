@@ -53,7 +53,7 @@ class EventMoney:
     gross: int | None
     tax: int | None
 
-    def within(self, confirmed: int) -> int | None:
+    def paid_within(self, confirmed: int) -> int | None:
         """Return the paid amount, or None where the event claims more than is confirmed; the tax may come on top.
 
         Where the tax is unknown, the amount without it counts.
@@ -89,10 +89,10 @@ def text(event: Any, *path: str) -> str | None:
 
 
 def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money, origin = _money(event, currency, "order", "total"), _origin(event, is_test)
     if (money.gross if money.gross is not None else money.plain) == 0:
-        if text(event, "order", "future_charges") or shapes.at(event, "order", "future_charges"):
+        if text(event, "order", "future_charges") or shapes.get(event, "order", "future_charges"):
             return StartFact(external_id=order_id, started_at=at, origin=origin)
         return _payment(f"order:{order_id}", 0, currency, at, origin)
     charges = [
@@ -102,7 +102,7 @@ def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
     ]
     if not charges:
         return _wait_for_listing(at)
-    paid = money.within(sum(_listed_amount(transaction, currency) for transaction in charges))
+    paid = money.paid_within(sum(_listed_amount(transaction, currency) for transaction in charges))
     if paid is None:
         return _AMOUNT_NOT_CONFIRMED
     invoice_id = _invoice_id(event) or _invoice_id(charges[0]) or ""
@@ -111,14 +111,14 @@ def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
 
 
 def _rebill(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money = _money(event, currency, "subscription", "amount")
     if money.plain is None and money.gross is None:
         money = _money(event, currency, "order", "total")
     listed = _matching_transaction(_transactions(wire, order_id), event, "rebill")
     if listed is None:
         return _wait_for_listing(at)
-    paid = money.within(_listed_amount(listed, currency))
+    paid = money.paid_within(_listed_amount(listed, currency))
     if paid is None:
         return _AMOUNT_NOT_CONFIRMED
     invoice_id, event_id = _invoice_id(event) or _invoice_id(listed) or "", shapes.require(listed, "event_id")
@@ -130,12 +130,12 @@ def _rebill(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
 
 
 def _refund(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money = _money(event, currency, "refund", "amount")
     listed = _matching_transaction(_transactions(wire, order_id), event, "refund")
     if listed is None:
         return _wait_for_listing(at)
-    back = money.within(_listed_amount(listed, currency))
+    back = money.paid_within(_listed_amount(listed, currency))
     if back is None:
         return _AMOUNT_NOT_CONFIRMED
     invoice_id = _invoice_id(event) or _invoice_id(listed)
@@ -194,7 +194,7 @@ def _net(money: EventMoney, paid: int) -> int | None:
 
 def _money(event: Any, currency: str, holder: str, name: str) -> EventMoney:
     def value_of(*names: str) -> object:
-        values = (shapes.at(event, holder, field) for field in names)
+        values = (shapes.get(event, holder, field) for field in names)
         return next((value for value in values if value not in (None, "", _NULL)), None)
 
     plain, gross = (
@@ -204,7 +204,7 @@ def _money(event: Any, currency: str, holder: str, name: str) -> EventMoney:
 
 
 def _listed_amount(listed: Any, currency: str) -> int:
-    return _hundredths(shapes.at(listed, "amount"), currency)
+    return _hundredths(shapes.get(listed, "amount"), currency)
 
 
 def _hundredths(value: object, currency: str) -> int:
@@ -214,7 +214,7 @@ def _hundredths(value: object, currency: str) -> int:
 
 
 def _currency(event: Any) -> str:
-    return amounts.currency(shapes.at(event, "currency"))
+    return amounts.currency(shapes.get(event, "currency"))
 
 
 def _order_id(event: Any) -> str:
@@ -230,7 +230,7 @@ def _by_invoice(order_id: str, invoice_id: str) -> str:
     return f"invoice:{order_id}:{invoice_id}"
 
 
-def _at(event: Any) -> datetime:
+def _event_time(event: Any) -> datetime:
     return shapes.moment(event, "date_unix" if text(event, "date_unix") else "order_timestamp")
 
 
@@ -249,7 +249,7 @@ def _origin(event: Any, is_test: bool) -> BuyerOrigin:
         carriers=tuple(Carrier(method, table) for method, table in tables if table),
         codes=tuple(RedeemedCode(code, "thrivecart_coupon_code") for code in codes),
         is_test=is_test,
-        is_referral_lost=shapes.at(event, "from_list") is True,
+        is_referral_lost=shapes.get(event, "from_list") is True,
     )
 
 

@@ -143,7 +143,7 @@ def _reactivate(api: GatewayWire, webhooks: Sequence[str]) -> None:
     """Reactivate webhooks that the store gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         view = api.find(f"/v3/hooks/{webhook}")
-        if shapes.at(view, "data", "is_active") is False:
+        if shapes.get(view, "data", "is_active") is False:
             with suppress(GatewayRejected):
                 api.ask("PUT", f"/v3/hooks/{webhook}", json={"is_active": True})
 

@@ -67,7 +67,9 @@ def _order(wire: GatewayWire, event: Any) -> Facts:
     before = shapes.text(event, "data", "status", "previous_status_id")
     # An order that was unpaid until this event is paid now; for any other only the time of the order is known.
     at = (
-        shapes.moment(event, "created_at") if before in _UNPAID and shapes.at(event, "created_at") else placed_at(order)
+        shapes.moment(event, "created_at")
+        if before in _UNPAID and shapes.get(event, "created_at")
+        else placed_at(order)
     )
     facts: list[Fact] = [_payment(wire, order, at)]
     if status in _REFUNDED:
@@ -76,19 +78,19 @@ def _order(wire: GatewayWire, event: Any) -> Facts:
             facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
-        at = shapes.moment(event, "created_at") if shapes.at(event, "created_at") else placed_at(order)
+        at = shapes.moment(event, "created_at") if shapes.get(event, "created_at") else placed_at(order)
         facts.append(DisputeFact(dispute_id=order_id, sale_ids=(order_id,), state=state, at=at))
     return tuple(facts)
 
 
 def has_no_money(order: Any) -> bool:
     """Return whether an order is cancelled, declined or deleted."""
-    return shapes.at(order, "is_deleted") is True or shapes.text(order, "status_id") in _NO_MONEY
+    return shapes.get(order, "is_deleted") is True or shapes.text(order, "status_id") in _NO_MONEY
 
 
 def changed_at(order: Any) -> datetime:
     """Return when an order last changed. Raises UnreadableEvent."""
-    return _date(order, "date_modified" if shapes.at(order, "date_modified") else "date_created")
+    return _date(order, "date_modified" if shapes.get(order, "date_modified") else "date_created")
 
 
 def _state(order: Any) -> Fact | None:
@@ -100,11 +102,11 @@ def _state(order: Any) -> Fact | None:
 
 def _changed_order(wire: GatewayWire, event: Any) -> Facts:
     """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its status."""
-    order = shapes.at(event, "order") or _read_order(wire, event)
+    order = shapes.get(event, "order") or _read_order(wire, event)
     if (unpaid := _state(order)) is not None:
         return unpaid
     currency = _currency(order)
-    paid = amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency)
+    paid = amounts.from_decimal(shapes.get(order, "total_inc_tax"), currency)
     return TotalFact(
         sale_ids=(shapes.require(order, "id"),),
         amount_cents=paid,
@@ -117,7 +119,7 @@ def _changed_order(wire: GatewayWire, event: Any) -> Facts:
 
 def _refund(wire: GatewayWire, event: Any) -> Facts:
     refund_id = _number(shapes.require(event, "data", "refund", "refund_id"))
-    refund = shapes.at(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
+    refund = shapes.get(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
     if refund is None:
         raise UnreadableEvent(f"the refund {refund_id} is not there")
     order = _read_order(wire, {"data": {"id": shapes.require(refund, "order_id")}})
@@ -155,19 +157,19 @@ def _number(text: str) -> str:
 
 
 def _currency(order: Any) -> str:
-    return amounts.currency(shapes.at(order, "default_currency_code") or shapes.at(order, "currency_code"))
+    return amounts.currency(shapes.get(order, "default_currency_code") or shapes.get(order, "currency_code"))
 
 
 def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
     order_id, currency = shapes.require(order, "id"), _currency(order)
     paid, customer = (
-        amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency),
+        amounts.from_decimal(shapes.get(order, "total_inc_tax"), currency),
         shapes.identity(order, "customer_id"),
     )
     origin = BuyerOrigin(
         customer_id=customer if customer != "0" else None,
         email=shapes.text(order, "billing_address", "email"),
-        name=shapes.full_name(shapes.at(order, "billing_address"), "first_name", "last_name"),
+        name=shapes.full_name(shapes.get(order, "billing_address"), "first_name", "last_name"),
         carriers=_carriers(wire, order, order_id),
         codes=tuple(_codes(wire, order_id)),
         is_test=_is_test(wire, order, order_id),
@@ -185,10 +187,10 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
 
 def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ...]:
     """Return the fields of the order and its cart, then those of the buyer's comment."""
-    tables = [shapes.pairs(_extra(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
+    tables = [shapes.pairs(_read_optional(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
     cart = shapes.text(order, "cart_id")
     if cart and re.fullmatch(r"[0-9A-Za-z-]{1,64}", cart):
-        tables.append(shapes.pairs(_extra(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
+        tables.append(shapes.pairs(_read_optional(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
     carriers = [Carrier("bigcommerce_metadata", fields) for fields in tables if fields]
     comment = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
     return (*carriers, Carrier("bigcommerce_custom_field", comment)) if comment else tuple(carriers)
@@ -200,19 +202,19 @@ def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
     Whether `coupon_id` is the id of the promotion or of its code is not documented: it is certain where a promotion
     with that id has the code. Older coupons have numbers of their own, and none of them was minted by us.
     """
-    for coupon in shapes.items(_extra(wire, f"/v2/orders/{order_id}/coupons")):
+    for coupon in shapes.items(_read_optional(wire, f"/v2/orders/{order_id}/coupons")):
         text, coupon_id = shapes.text(coupon, "code"), shapes.identity(coupon, "coupon_id")
         if text is None or coupon_id is None:
             yield from [RedeemedCode(text, _CODE)] if text else []
         elif shapes.text(coupon, "type") in _OLDER_COUPONS:
             yield RedeemedCode(text, _CODE, f"coupon:{coupon_id}")
         else:
-            codes = shapes.items(_extra(wire, f"/v3/promotions/{shapes.segment(coupon_id)}/codes"), "data")
+            codes = shapes.items(_read_optional(wire, f"/v3/promotions/{shapes.segment(coupon_id)}/codes"), "data")
             is_promotion = any((shapes.text(code, "code") or "").upper() == text.upper() for code in codes)
             yield RedeemedCode(text, _CODE, coupon_id, is_promotion)
 
 
-def _extra(wire: GatewayWire, path: str) -> Any:
+def _read_optional(wire: GatewayWire, path: str) -> Any:
     """Return a part of an order; None where it is gone or where the token may not read it."""
     try:
         return wire.get(path)
@@ -223,8 +225,8 @@ def _extra(wire: GatewayWire, path: str) -> Any:
 def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
     if shapes.text(order, "payment_method") == _TEST_METHOD:
         return True
-    transactions = shapes.items(_extra(wire, f"/v3/orders/{order_id}/transactions"), "data")
-    return any(shapes.at(transaction, "test") is True for transaction in transactions)
+    transactions = shapes.items(_read_optional(wire, f"/v3/orders/{order_id}/transactions"), "data")
+    return any(shapes.get(transaction, "test") is True for transaction in transactions)
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
@@ -232,9 +234,9 @@ def _net(order: Any, paid: int, currency: str) -> int | None:
 
     Shipping with its tax is taken where the order has no other.
     """
-    tax, shipping = shapes.at(order, "total_tax"), shapes.at(order, "shipping_cost_ex_tax")
+    tax, shipping = shapes.get(order, "total_tax"), shapes.get(order, "shipping_cost_ex_tax")
     if shipping is None:
-        shipping = shapes.at(order, "shipping_cost_inc_tax")
+        shipping = shapes.get(order, "shipping_cost_inc_tax")
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in (tax, shipping)))
 
 
@@ -242,9 +244,9 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     """Return a refund by the money paid back and not declined; none where that is 0."""
     order_id, currency = shapes.require(order, "id"), _currency(order)
     payments = shapes.items(refund, "payments")
-    parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
+    parts = [shapes.get(part, "amount") for part in payments if shapes.get(part, "is_declined") is not True]
     if not payments:
-        parts = [shapes.at(refund, "total_amount")]
+        parts = [shapes.get(refund, "total_amount")]
     cents = sum(amounts.from_decimal(part, currency) for part in parts)
     if not cents:
         return ()

@@ -27,7 +27,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import shopify_api, shopify_facts, shopify_totals
-from adapters.gateways.wire import dumped
+from adapters.gateways.wire import serialize
 from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _UNINSTALLED = "app/uninstalled"
@@ -132,10 +132,10 @@ class Shopify(ManyWebhooksAdapter):
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
 
         def fetch(variables: Mapping[str, object]) -> Any:
-            return shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
+            return shapes.get(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
 
         def following(page: Any) -> Mapping[str, object] | None:
-            has_more = shapes.at(page, "pageInfo", "hasNextPage") is True
+            has_more = shapes.get(page, "pageInfo", "hasNextPage") is True
             return {**first, "after": shapes.require(page, "pageInfo", "endCursor")} if has_more else None
 
         statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY)
@@ -151,7 +151,7 @@ class Shopify(ManyWebhooksAdapter):
         if not isinstance(order, dict):
             return request.body
         at = request.headers.get("X-Shopify-Triggered-At") or request.received_at.isoformat()
-        return dumped({**order, shopify_totals.DELETED_AT: at})
+        return serialize({**order, shopify_totals.DELETED_AT: at})
 
 
 GATEWAY = Shopify()
@@ -164,7 +164,7 @@ def _is_of_current_app(account: GatewayAccount, request: Inbound) -> bool:
 
 def _hook(account: GatewayAccount, topic: str, address: str) -> str:
     data = shopify_api.graphql(account, _HOOK, {"topic": topic, "uri": address})
-    result = shapes.at(data, "webhookSubscriptionCreate")
+    result = shapes.get(data, "webhookSubscriptionCreate")
     if errors := shapes.items(result, "userErrors"):
         raise GatewayRejected(422, f"{topic}: {shapes.text(errors[0], 'message') or 'it says no'}")
     hook = shapes.identity(result, "webhookSubscription", "id")

@@ -24,7 +24,7 @@ def shop(typed: str) -> str:
 def prove(account: GatewayAccount) -> None:
     """Request a new token where the app's credentials are used. Raises as `graphql`."""
     if not account.credentials.get("accessToken"):
-        _TOKENS.fresh(_key(account), lambda: _request_token(account))
+        _TOKENS.request_token(_key(account), lambda: _request_token(account))
 
 
 def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object] | None = None) -> Any:
@@ -40,7 +40,7 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
 
     pasted = account.credentials.get("accessToken")
     response = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
-    data = shapes.at(response, "data")
+    data = shapes.get(response, "data")
     if not isinstance(data, Mapping):
         data = {}
     errors = shapes.items(response, "errors")

@@ -62,29 +62,29 @@ ORDERS = """query Orders($query: String!, $after: String) {
 
 def of_node(node: Any) -> dict[str, Any]:
     """Return an order of the list in the words of its webhook."""
-    customer = shapes.at(node, "customer")
-    names = {"first_name": shapes.at(customer, "firstName"), "last_name": shapes.at(customer, "lastName")}
-    codes = shapes.at(node, "discountCodes")
+    customer = shapes.get(node, "customer")
+    names = {"first_name": shapes.get(customer, "firstName"), "last_name": shapes.get(customer, "lastName")}
+    codes = shapes.get(node, "discountCodes")
     return {
-        "id": shapes.at(node, "legacyResourceId"),
-        "created_at": shapes.at(node, "createdAt"),
-        "processed_at": shapes.at(node, "processedAt"),
-        "cancelled_at": shapes.at(node, "cancelledAt"),
-        "test": shapes.at(node, "test"),
-        "source_name": shapes.at(node, "sourceName"),
-        "financial_status": shapes.at(node, "displayFinancialStatus"),
-        "currency": shapes.at(node, "currencyCode"),
-        "taxes_included": shapes.at(node, "taxesIncluded"),
-        "total_price": shapes.at(node, "totalPriceSet", "shopMoney", "amount"),
-        "current_total_price": shapes.at(node, "currentTotalPriceSet", "shopMoney", "amount"),
-        "total_refunded": shapes.at(node, "totalRefundedSet", "shopMoney", "amount"),
-        "changed_at": shapes.at(node, "updatedAt"),
-        "total_tax": shapes.at(node, "totalTaxSet", "shopMoney", "amount"),
-        "total_shipping_price_set": {"shop_money": shapes.at(node, "totalShippingPriceSet", "shopMoney")},
-        "email": shapes.at(node, "email"),
-        "customer": {"id": shapes.at(customer, "legacyResourceId"), **names} if customer else None,
+        "id": shapes.get(node, "legacyResourceId"),
+        "created_at": shapes.get(node, "createdAt"),
+        "processed_at": shapes.get(node, "processedAt"),
+        "cancelled_at": shapes.get(node, "cancelledAt"),
+        "test": shapes.get(node, "test"),
+        "source_name": shapes.get(node, "sourceName"),
+        "financial_status": shapes.get(node, "displayFinancialStatus"),
+        "currency": shapes.get(node, "currencyCode"),
+        "taxes_included": shapes.get(node, "taxesIncluded"),
+        "total_price": shapes.get(node, "totalPriceSet", "shopMoney", "amount"),
+        "current_total_price": shapes.get(node, "currentTotalPriceSet", "shopMoney", "amount"),
+        "total_refunded": shapes.get(node, "totalRefundedSet", "shopMoney", "amount"),
+        "changed_at": shapes.get(node, "updatedAt"),
+        "total_tax": shapes.get(node, "totalTaxSet", "shopMoney", "amount"),
+        "total_shipping_price_set": {"shop_money": shapes.get(node, "totalShippingPriceSet", "shopMoney")},
+        "email": shapes.get(node, "email"),
+        "customer": {"id": shapes.get(customer, "legacyResourceId"), **names} if customer else None,
         "note_attributes": [
-            {"name": shapes.at(pair, "key"), "value": shapes.at(pair, "value")}
+            {"name": shapes.get(pair, "key"), "value": shapes.get(pair, "value")}
             for pair in shapes.items(node, "customAttributes")
         ],
         "discount_codes": [{"code": code} for code in codes] if isinstance(codes, list) else [],
@@ -93,11 +93,11 @@ def of_node(node: Any) -> dict[str, Any]:
 
 def went_back(node: Any) -> dict[str, Any] | None:
     """Return amount, currency and last change of the refunds of a listed order; None without any."""
-    money = shapes.at(node, "totalRefundedSet", "shopMoney")
+    money = shapes.get(node, "totalRefundedSet", "shopMoney")
     amount, currency = shapes.text(money, "amount"), shapes.text(money, "currencyCode")
     if amount is None or not amount.strip("0."):
         return None
-    return {"amount": amount, "currency": currency, "processed_at": shapes.at(node, "updatedAt")}
+    return {"amount": amount, "currency": currency, "processed_at": shapes.get(node, "updatedAt")}
 
 
 def _paid_at(order: Any) -> datetime:
@@ -105,29 +105,29 @@ def _paid_at(order: Any) -> datetime:
 
     Raises UnreadableEvent.
     """
-    placed = shapes.moment(order, "processed_at" if shapes.at(order, "processed_at") else "created_at")
-    return max(placed, shapes.moment(order, "updated_at")) if shapes.at(order, "updated_at") else placed
+    placed = shapes.moment(order, "processed_at" if shapes.get(order, "processed_at") else "created_at")
+    return max(placed, shapes.moment(order, "updated_at")) if shapes.get(order, "updated_at") else placed
 
 
 def _order(account: GatewayAccount, order: Any) -> Fact:
     order_id, unpaid = shapes.require(order, "id"), shopify_totals.state(order)
     if unpaid is not None:
         return unpaid
-    currency = amounts.currency(shapes.at(order, "currency"))
+    currency = amounts.currency(shapes.get(order, "currency"))
     (paid, total), at = shopify_totals.totals(order, currency), _paid_at(order)
     carriers = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),
         email=next((value for name in ("email", "contact_email") if (value := shapes.text(order, name))), None)
         or shapes.text(order, "customer", "email"),
-        name=shapes.full_name(shapes.at(order, "customer"), "first_name", "last_name"),
+        name=shapes.full_name(shapes.get(order, "customer"), "first_name", "last_name"),
         carriers=(*carriers, *_journey(account, order, carriers, at)),
         codes=tuple(
             RedeemedCode(code, _CODE)
             for item in shapes.items(order, "discount_codes")
             if (code := shapes.text(item, "code"))
         ),
-        is_test=shapes.at(order, "test") is True,
+        is_test=shapes.get(order, "test") is True,
         checkout=shapes.text(order, "checkout_token"),
     )
     return PaymentFact(
@@ -147,7 +147,7 @@ def _carriers(order: Any) -> tuple[Carrier, ...]:
     notes = [shapes.pairs(order, "note_attributes")]
     notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
     carriers = [Carrier(_PIXEL, {name.lstrip("_"): value for name, value in note.items()}) for note in notes if note]
-    landing = links.fields_from_url(shapes.at(order, "landing_site"))
+    landing = links.fields_from_url(shapes.get(order, "landing_site"))
     if not landing and (reference := shapes.text(order, "landing_site_ref")):
         landing = {"ref": reference}
     return (*carriers, Carrier(_LANDING, landing)) if landing else tuple(carriers)
@@ -162,35 +162,35 @@ def _journey(account: GatewayAccount, order: Any, carriers: tuple[Carrier, ...],
         data = shopify_api.graphql(account, _ORDER_JOURNEY, {"id": _gid(order)})
     except GatewayRejected:  # a scope is missing
         return ()
-    journey = shapes.at(data, "order", "customerJourneySummary")
-    if shapes.at(journey, "ready") is False and not carriers and clock.now() - at < _JOURNEY_KNOWN_AFTER:
+    journey = shapes.get(data, "order", "customerJourneySummary")
+    if shapes.get(journey, "ready") is False and not carriers and clock.now() - at < _JOURNEY_KNOWN_AFTER:
         raise GatewayUnreachable("the visits before the order are not known yet")
-    visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
-    queries = [links.fields_from_url(shapes.at(visit, "landingPage")) for visit in visits if visit]
+    visits = (shapes.get(journey, name) for name in ("lastVisit", "firstVisit"))
+    queries = [links.fields_from_url(shapes.get(visit, "landingPage")) for visit in visits if visit]
     return tuple(Carrier(_JOURNEY, fields) for fields in queries if fields)
 
 
 def _refund(account: GatewayAccount, refund: Any) -> Fact:
     refund_id, order_id = shapes.require(refund, "id"), shapes.require(refund, "order_id")
-    at = shapes.moment(refund, "processed_at" if shapes.at(refund, "processed_at") else "created_at")
+    at = shapes.moment(refund, "processed_at" if shapes.get(refund, "processed_at") else "created_at")
     data = shopify_api.graphql(account, _REFUNDED, {"id": f"gid://shopify/Order/{order_id}"})
-    money = shapes.at(data, "order", "totalRefundedSet", "shopMoney")
+    money = shapes.get(data, "order", "totalRefundedSet", "shopMoney")
     if money is None:
         return _refund_by_transactions(refund, refund_id, order_id, at, shapes.text(data, "shop", "currencyCode"))
     return _listed_refund(
         account,
         {
             "order_id": order_id,
-            "amount": shapes.at(money, "amount"),
-            "currency": shapes.at(money, "currencyCode"),
+            "amount": shapes.get(money, "amount"),
+            "currency": shapes.get(money, "currencyCode"),
             "processed_at": at.isoformat(),
         },
     )
 
 
 def _listed_refund(account: GatewayAccount, refund: Any) -> Fact:
-    order_id, currency = shapes.require(refund, "order_id"), amounts.currency(shapes.at(refund, "currency"))
-    cents = amounts.from_decimal(shapes.at(refund, "amount"), currency)
+    order_id, currency = shapes.require(refund, "order_id"), amounts.currency(shapes.get(refund, "currency"))
+    cents = amounts.from_decimal(shapes.get(refund, "amount"), currency)
     if cents == 0:
         return IgnoredFact("no_money_moved")
     return RefundFact(
@@ -216,7 +216,7 @@ def _refund_by_transactions(
     return RefundFact(
         refund_id=refund_id,
         sale_ids=(order_id,),
-        amount_cents=sum(amounts.from_decimal(shapes.at(item, "amount"), currency) for item in done),
+        amount_cents=sum(amounts.from_decimal(shapes.get(item, "amount"), currency) for item in done),
         currency=currency,
         refunded_at=at,
     )
@@ -228,14 +228,14 @@ def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
     state = _STATES.get(status)
     if shapes.text(dispute, "type") != "chargeback" or state is None or order_id is None:
         return IgnoredFact("no_money_moved")
-    at = shapes.moment(dispute, "finalized_on" if shapes.at(dispute, "finalized_on") else "initiated_at")
-    currency = amounts.currency(shapes.at(dispute, "currency"))
+    at = shapes.moment(dispute, "finalized_on" if shapes.get(dispute, "finalized_on") else "initiated_at")
+    currency = amounts.currency(shapes.get(dispute, "currency"))
     return DisputeFact(
         dispute_id=dispute_id,
         sale_ids=(order_id,),
         state=state,
         at=at,
-        amount_cents=amounts.from_decimal(shapes.at(dispute, "amount"), currency),
+        amount_cents=amounts.from_decimal(shapes.get(dispute, "amount"), currency),
         currency=currency,
     )
 
@@ -261,8 +261,8 @@ _STATES: Mapping[str, DisputeState] = {
 }
 READERS: Mapping[str, Reader] = {
     "orders/paid": _order,
-    "orders/updated": shopify_totals.changed,
-    shopify_totals.DELETED: shopify_totals.deleted,
+    "orders/updated": shopify_totals.read_changed_order,
+    shopify_totals.DELETED: shopify_totals.read_deleted_order,
     "refunds/create": _refund,
     LISTED_REFUND: _listed_refund,
     "disputes/create": _dispute,

@@ -63,7 +63,7 @@ def remove(account: GatewayAccount, of_account: str) -> None:
     pixel = _find(account)
     if pixel is None or pixel.settings.get(ACCOUNT) != of_account:
         return
-    result = shapes.at(_mutate(account, _DELETE, {"id": pixel.id}), "webPixelDelete")
+    result = shapes.get(_mutate(account, _DELETE, {"id": pixel.id}), "webPixelDelete")
     for error in shapes.items(result, "userErrors"):
         if shapes.text(error, "code") != "NOT_FOUND":
             raise GatewayRejected(422, shapes.text(error, "message") or "it says no")
@@ -71,7 +71,7 @@ def remove(account: GatewayAccount, of_account: str) -> None:
 
 def _find(account: GatewayAccount) -> _ExistingPixel | None:
     try:
-        pixel = shapes.at(shopify_api.graphql(account, _FIND), "webPixel")
+        pixel = shapes.get(shopify_api.graphql(account, _FIND), "webPixel")
     except GatewayRejected as error:
         if error.status == _DENIED:
             raise GatewayRejected(_DENIED, _SCOPES) from error
@@ -79,7 +79,7 @@ def _find(account: GatewayAccount) -> _ExistingPixel | None:
             return None
         raise
     pixel_id = shapes.text(pixel, "id")
-    return _ExistingPixel(pixel_id, _settings(shapes.at(pixel, "settings"))) if pixel_id else None
+    return _ExistingPixel(pixel_id, _settings(shapes.get(pixel, "settings"))) if pixel_id else None
 
 
 def _settings(settings: Any) -> Mapping[str, str]:
@@ -103,7 +103,7 @@ def _mutate(account: GatewayAccount, mutation: str, variables: Mapping[str, obje
 
 
 def _change(account: GatewayAccount, mutation: str, variables: Mapping[str, object], name: str) -> Any:
-    result = shapes.at(_mutate(account, mutation, variables), name)
+    result = shapes.get(_mutate(account, mutation, variables), name)
     for error in shapes.items(result, "userErrors"):
         code, words = shapes.text(error, "code"), shapes.text(error, "message") or "it says no"
         if code in ("TAKEN", "NOT_FOUND"):

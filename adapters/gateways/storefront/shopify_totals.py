@@ -22,7 +22,7 @@ DELETED_AT = "finderfee_deleted_at"
 def changed_at(order: Any) -> datetime:
     """Return when an order last changed. Raises UnreadableEvent."""
     names = ("changed_at", "updated_at", "processed_at")
-    return shapes.moment(order, next((name for name in names if shapes.at(order, name)), "created_at"))
+    return shapes.moment(order, next((name for name in names if shapes.get(order, name)), "created_at"))
 
 
 def state(order: Any) -> Fact | None:
@@ -31,7 +31,7 @@ def state(order: Any) -> Fact | None:
     A cancelled one that was refunded in part keeps the rest, as its refunds report.
     """
     status = (shapes.text(order, "financial_status") or "paid").lower()
-    is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
+    is_cancelled = shapes.get(order, "cancelled_at") is not None and status == "paid"
     if status in NO_MONEY or is_cancelled:
         return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if status in PAID else IgnoredFact("not_paid")
@@ -39,30 +39,30 @@ def state(order: Any) -> Fact | None:
 
 def totals(order: Any, currency: str) -> tuple[int, int]:
     """Return the amount paid for an order in all, without reductions by edits, and its present total."""
-    total = amounts.from_decimal(shapes.at(order, "total_price"), currency)
-    if shapes.at(order, "current_total_price") is None:
+    total = amounts.from_decimal(shapes.get(order, "total_price"), currency)
+    if shapes.get(order, "current_total_price") is None:
         return total, total
-    current = amounts.from_decimal(shapes.at(order, "current_total_price"), currency)
+    current = amounts.from_decimal(shapes.get(order, "current_total_price"), currency)
     return min(total, current + _refunded_in(order, currency, otherwise=total)), min(total, current)
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
     """Return the refunds of an order in its currency; `otherwise` where they are in another one."""
-    if shapes.at(order, "total_refunded") is not None:
-        return amounts.from_decimal(shapes.at(order, "total_refunded"), currency)
+    if shapes.get(order, "total_refunded") is not None:
+        return amounts.from_decimal(shapes.get(order, "total_refunded"), currency)
     parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
     done = [part for part in parts if (shapes.text(part, "kind"), shapes.text(part, "status")) == ("refund", "success")]
     if any(shapes.text(part, "currency") not in (None, currency) for part in done):
         return otherwise
-    return sum(amounts.from_decimal(shapes.at(part, "amount"), currency) for part in done)
+    return sum(amounts.from_decimal(shapes.get(part, "amount"), currency) for part in done)
 
 
-def changed(account: GatewayAccount, order: Any) -> Fact:
+def read_changed_order(account: GatewayAccount, order: Any) -> Fact:
     """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
     order_id, unpaid = shapes.require(order, "id"), state(order)
     if unpaid is not None:
         return unpaid
-    currency = amounts.currency(shapes.at(order, "currency"))
+    currency = amounts.currency(shapes.get(order, "currency"))
     paid, total = totals(order, currency)
     return TotalFact(
         sale_ids=(order_id,),
@@ -74,7 +74,7 @@ def changed(account: GatewayAccount, order: Any) -> Fact:
     )
 
 
-def deleted(account: GatewayAccount, order: Any) -> Fact:
+def read_deleted_order(account: GatewayAccount, order: Any) -> Fact:
     """Read an order that was deleted, by its id alone."""
     return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
 
@@ -84,13 +84,13 @@ def net(order: Any, paid: int, currency: str) -> int | None:
 
     Where prices hold the tax, shipping's is in both.
     """
-    tax = amounts.parse_exact_decimal(shapes.at(order, "total_tax"), currency)
+    tax = amounts.parse_exact_decimal(shapes.get(order, "total_tax"), currency)
     shipping = amounts.parse_exact_decimal(
-        shapes.at(order, "total_shipping_price_set", "shop_money", "amount"), currency
+        shapes.get(order, "total_shipping_price_set", "shop_money", "amount"), currency
     )
-    if shapes.at(order, "taxes_included") is True:
+    if shapes.get(order, "taxes_included") is True:
         lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
-        inside = [amounts.parse_exact_decimal(shapes.at(line, "price"), currency) for line in lines]
+        inside = [amounts.parse_exact_decimal(shapes.get(line, "price"), currency) for line in lines]
         shipping = None if shipping is None else amounts.subtract_parts(shipping, *inside)
     return amounts.subtract_parts(paid, tax, shipping)
 

@@ -23,7 +23,7 @@ from adapters.gateways.base import (
     ProvedRequest,
 )
 from adapters.gateways.storefront import wix_facts, wix_proof
-from adapters.gateways.wire import GatewayWire, dumped
+from adapters.gateways.wire import GatewayWire, serialize
 from domain.gateways.facts import DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _PAGE = 100
@@ -64,7 +64,7 @@ class Wix(GatewayAdapter):
             wix_proof.key(account.credentials.get("publicKey", ""))
         except ValueError as error:
             raise CredentialsRefused(str(error)) from error
-        token = _TOKENS.fresh(_key(account), lambda: _request_token(account))
+        token = _TOKENS.request_token(_key(account), lambda: _request_token(account))
         answer = _wire(token).get("/apps/v1/instance")
         if shapes.text(answer, "instance", "instanceId") != account.credentials.get("instanceId"):
             raise CredentialsRefused("the app's instance is another")
@@ -76,8 +76,8 @@ class Wix(GatewayAdapter):
         """Check the token that the body is, by the app's public key, and that it is of this site."""
         claims, payload = wix_proof.claims(account, request)
         try:
-            envelope = wix_proof.unpacked(shapes.at(claims, "data"))
-            event = wix_proof.unpacked(shapes.at(envelope, "data"))
+            envelope = wix_proof.parse_text(shapes.get(claims, "data"))
+            event = wix_proof.parse_text(shapes.get(envelope, "data"))
         except ValueError:
             envelope = event = None
         instance = shapes.text(envelope, "instanceId")
@@ -89,14 +89,14 @@ class Wix(GatewayAdapter):
         key = event_id or proofs.fingerprint(payload)
         if kind == wix_facts.REMOVED and instance != account.credentials.get("instanceId"):
             return ProvedRequest(())  # a former app left the site
-        return ProvedRequest((GatewayDelivery(key, kind, dumped({"eventType": kind, "data": event}), event_id),))
+        return ProvedRequest((GatewayDelivery(key, kind, serialize({"eventType": kind, "data": event}), event_id),))
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        event_type, data = shapes.require(event, "eventType"), shapes.at(event, "data")
+        event_type, data = shapes.require(event, "eventType"), shapes.get(event, "data")
         read = wix_facts.READERS.get(event_type)
         if read is None:
             return IgnoredFact("unknown_type")
-        if shapes.at(data, "triggeredByAnonymizeRequest") is True:
+        if shapes.get(data, "triggeredByAnonymizeRequest") is True:
             return IgnoredFact("anonymized")
         return read(lambda order_id: _order(account, order_id), wix_facts.body(data))
 
@@ -158,7 +158,7 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
 def _order(account: GatewayAccount, order_id: str) -> Any:
     """Return the present state of an order. Raises UnreadableEvent for one that does not exist."""
     try:
-        return shapes.at(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
+        return shapes.get(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
     except GatewayRejected as error:
         if error.status != 404:
             raise
@@ -180,7 +180,7 @@ def _to_deliveries(account: GatewayAccount, order: Any) -> Iterator[GatewayDeliv
     payments = ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
     for refund in shapes.items(payments, "orderTransactions", "refunds"):
         # One that was paid back in part comes again when more of it went.
-        name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(dumped(refund))}"
+        name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(serialize(refund))}"
         yield _listed_event(name, wix_facts.REFUND, {"orderId": order_id, "refund": refund})
 
 

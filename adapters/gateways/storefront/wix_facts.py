@@ -48,18 +48,18 @@ _ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 def body(event: Any) -> Any:
     """Return the object of an event, with the time of the event. Raises UnreadableEvent."""
     try:
-        action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
-        content = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson") or _entity(event))
+        action = wix_proof.parse_text(shapes.get(event, "actionEvent"))
+        content = wix_proof.parse_text(shapes.get(action, "body") or shapes.get(action, "bodyAsJson") or _entity(event))
     except ValueError as error:
         raise UnreadableEvent("the event's body is not JSON") from error
-    return {**content, _TIME: shapes.at(event, _TIME)} if isinstance(content, Mapping) else content
+    return {**content, _TIME: shapes.get(event, _TIME)} if isinstance(content, Mapping) else content
 
 
 def _entity(event: Any) -> Any:
     """Return the order of an event of its present state, in the form of an event of a change."""
-    updated = wix_proof.unpacked(shapes.at(event, "updatedEvent"))
-    order = shapes.at(updated, "currentEntity") or shapes.at(updated, "currentEntityAsJson")
-    return {"order": wix_proof.unpacked(order)} if order else None
+    updated = wix_proof.parse_text(shapes.get(event, "updatedEvent"))
+    order = shapes.get(updated, "currentEntity") or shapes.get(updated, "currentEntityAsJson")
+    return {"order": wix_proof.parse_text(order)} if order else None
 
 
 def own_id(value: Any) -> str:
@@ -76,21 +76,21 @@ def in_address(object_id: str) -> str:
 
 def currency(order: Any) -> str:
     """Return the currency of an order. Raises UnreadableEvent, UnsupportedCurrency."""
-    return amounts.currency(shapes.at(order, "currency"))
+    return amounts.currency(shapes.get(order, "currency"))
 
 
 def bought_at(order: Any) -> datetime:
     """Return when an order was placed. Raises UnreadableEvent."""
     names = ("purchasedDate", "createdDate", "_createdDate")
-    return shapes.moment(order, next((name for name in names if shapes.at(order, name)), names[0]))
+    return shapes.moment(order, next((name for name in names if shapes.get(order, name)), names[0]))
 
 
 def changed_at(event: Any, order: Any) -> datetime:
     """Return when an order last changed. Raises UnreadableEvent."""
-    name = next((name for name in ("updatedDate", "_updatedDate") if shapes.at(order, name)), None)
+    name = next((name for name in ("updatedDate", "_updatedDate") if shapes.get(order, name)), None)
     if name is not None:
         return shapes.moment(order, name)
-    return shapes.moment(event, _TIME) if shapes.at(event, _TIME) else bought_at(order)
+    return shapes.moment(event, _TIME) if shapes.get(event, _TIME) else bought_at(order)
 
 
 def has_no_money(order: Any) -> bool:
@@ -103,13 +103,13 @@ def went_back(refund: Any, in_currency: str) -> int:
     done = [part for part in shapes.items(refund, "transactions") if shapes.text(part, "refundStatus") == "SUCCEEDED"]
     if done:
         return sum(_money(part, in_currency, "amount") for part in done)
-    return _money(refund, in_currency, "summary", "refunded") if shapes.at(refund, "summary", "refunded") else 0
+    return _money(refund, in_currency, "summary", "refunded") if shapes.get(refund, "summary", "refunded") else 0
 
 
 def _order(read_order: ReadOrder, event: Any) -> Fact:
-    order = shapes.at(event, "order")
+    order = shapes.get(event, "order")
     order_id, lines = own_id(order), shapes.items(order, "lineItems")
-    if shapes.at(order, "imported") is True:
+    if shapes.get(order, "imported") is True:
         return IgnoredFact("imported")
     in_currency, at = currency(order), _paid_at(event, order)
     paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
@@ -132,7 +132,7 @@ def _order(read_order: ReadOrder, event: Any) -> Fact:
 
 def _changed_order(read_order: ReadOrder, event: Any) -> Fact:
     """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
-    order = shapes.at(event, "order")
+    order = shapes.get(event, "order")
     order_id = own_id(order)
     if has_no_money(order):
         return CancelledFact(sale_ids=(order_id,), told_at=changed_at(event, order))
@@ -153,14 +153,14 @@ def _changed_order(read_order: ReadOrder, event: Any) -> Fact:
 def _paid_at(event: Any, order: Any) -> datetime:
     """Return when an order was paid: when it was placed, unless it was unpaid until the event."""
     placed, before = bought_at(order), shapes.text(event, "previousPaymentStatus")
-    if before is None or before in _PAID or shapes.at(event, _TIME) is None:
+    if before is None or before in _PAID or shapes.get(event, _TIME) is None:
         return placed
     return max(placed, shapes.moment(event, _TIME))
 
 
 def _refund(read_order: ReadOrder, event: Any) -> Fact:
-    refund, order_id = shapes.at(event, "refund"), shapes.require(event, "orderId")
-    refund_id, at = own_id(refund), "createdDate" if shapes.at(refund, "createdDate") else "_createdDate"
+    refund, order_id = shapes.get(event, "refund"), shapes.require(event, "orderId")
+    refund_id, at = own_id(refund), "createdDate" if shapes.get(refund, "createdDate") else "_createdDate"
     in_currency = currency(read_order(order_id))
     cents = went_back(refund, in_currency)
     if cents == 0:
@@ -179,8 +179,8 @@ def _chargeback(state: DisputeState) -> Reader:
     """Return the reader of a chargeback; wix reports one when its money was taken, or is back."""
 
     def read(read_order: ReadOrder, event: Any) -> Fact:
-        order_id, chargeback = shapes.require(event, "orderId"), shapes.at(event, "chargeback")
-        at = next((name for name in ("createdDate", "_createdDate") if shapes.at(chargeback, name)), None)
+        order_id, chargeback = shapes.require(event, "orderId"), shapes.get(event, "chargeback")
+        at = next((name for name in ("createdDate", "_createdDate") if shapes.get(chargeback, name)), None)
         order = read_order(order_id)
         return DisputeFact(
             dispute_id=own_id(chargeback),
@@ -211,7 +211,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
-    buyer, person = shapes.at(order, "buyerInfo"), shapes.at(order, "billingInfo", "contactDetails")
+    buyer, person = shapes.get(order, "buyerInfo"), shapes.get(order, "billingInfo", "contactDetails")
     subscriptions = (shapes.identity(line, "subscriptionInfo", "id") for line in lines)
     return BuyerOrigin(
         customer_id=shapes.identity(buyer, "contactId") or shapes.identity(buyer, "memberId"),
@@ -222,16 +222,16 @@ def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
         codes=tuple(
             RedeemedCode(text, "wix_coupon_code", coupon_id)
             for discount in shapes.items(order, "appliedDiscounts")
-            for coupon in [shapes.at(discount, "coupon")]
+            for coupon in [shapes.get(discount, "coupon")]
             for text, coupon_id in [(shapes.text(coupon, "code") or "", shapes.identity(coupon, "id"))]
             if text or coupon_id
         ),
-        is_test=shapes.at(order, "demo") is True,
+        is_test=shapes.get(order, "demo") is True,
     )
 
 
 def _carriers(order: Any) -> tuple[Carrier, ...]:
-    spaces = shapes.at(order, "extendedFields", "namespaces")
+    spaces = shapes.get(order, "extendedFields", "namespaces")
     tables = spaces.values() if isinstance(spaces, Mapping) else ()
     carriers = [Carrier("wix_custom_field", shapes.pairs(order, "customFields", name="title"))]
     carriers += [Carrier("wix_metadata", shapes.table(space)) for space in tables]
@@ -239,15 +239,15 @@ def _carriers(order: Any) -> tuple[Carrier, ...]:
 
 
 def _is_trial(holder: Any) -> bool:
-    free_trial = shapes.at(holder, "payAfterFreeTrial") or shapes.at(holder, "subscriptionInfo", "payAfterFreeTrial")
+    free_trial = shapes.get(holder, "payAfterFreeTrial") or shapes.get(holder, "subscriptionInfo", "payAfterFreeTrial")
     return bool(free_trial)
 
 
 def _money(holder: Any, in_currency: str, *path: str) -> int:
-    return amounts.from_decimal(shapes.at(holder, *path, "amount"), in_currency)
+    return amounts.from_decimal(shapes.get(holder, *path, "amount"), in_currency)
 
 
 def _net(order: Any, paid: int, in_currency: str) -> int | None:
     """Return the payment without tax and shipping; None where one is unknown."""
-    parts = (shapes.at(order, "priceSummary", name, "amount") for name in ("tax", "shipping"))
+    parts = (shapes.get(order, "priceSummary", name, "amount") for name in ("tax", "shipping"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, in_currency) for part in parts))

@@ -10,7 +10,7 @@ from joserfc.jws import JWSRegistry
 
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, Inbound, NotProved
-from adapters.gateways.wire import parsed
+from adapters.gateways.wire import parse_json
 
 _TOKEN = re.compile(rb"\s*([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\s*")
 _ALGORITHM = "RS256"
@@ -47,18 +47,18 @@ def claims(account: GatewayAccount, request: Inbound) -> tuple[Any, bytes]:
     if payload is None:
         raise NotProved
     try:
-        content = parsed(payload)
+        content = parse_json(payload)
     except ValueError:
         return None, payload
-    until = shapes.at(content, "exp")
+    until = shapes.get(content, "exp")
     if type(until) is not int or until + _LEEWAY_S < request.received_at.timestamp():
         raise NotProved
     return content, payload
 
 
-def unpacked(value: Any) -> Any:
+def parse_text(value: Any) -> Any:
     """Return the JSON of a text; any other value is returned as it is. Raises ValueError."""
-    return parsed(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
+    return parse_json(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
 
 
 def _verify(token: bytes, pem: str) -> bytes | None:

@@ -28,7 +28,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import woocommerce_facts
-from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
+from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, serialize
 from domain import urls
 from domain.gateways.facts import Facts, IgnoredFact
 
@@ -134,7 +134,7 @@ class WooCommerce(ManyWebhooksAdapter):
         order = self.glance(request.body) if topic in (woocommerce_facts.DELETED, "order.restored") else None
         if not isinstance(order, dict):
             return request.body
-        return dumped({**order, woocommerce_facts.RECEIVED_AT: request.received_at.isoformat()})
+        return serialize({**order, woocommerce_facts.RECEIVED_AT: request.received_at.isoformat()})
 
 
 GATEWAY = WooCommerce()
@@ -201,7 +201,7 @@ def _reactivate(account: GatewayAccount, webhooks: Sequence[str]) -> None:
 
 def _to_deliveries(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
     order_id = shapes.require(order, "id")
-    if not shapes.at(order, "date_paid_gmt"):
+    if not shapes.get(order, "date_paid_gmt"):
         return
     if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
         yield make_listed(order_id, "order.updated", order)

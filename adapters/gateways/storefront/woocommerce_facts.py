@@ -48,7 +48,7 @@ _SLUG_META, _ENTRY_META, _RENEWAL_META = (
 
 def paid_at(order: Any) -> datetime | None:
     """Return when an order was paid; None for one that was not. Raises UnreadableEvent."""
-    return shapes.moment(order, "date_paid_gmt") if shapes.at(order, "date_paid_gmt") else None
+    return shapes.moment(order, "date_paid_gmt") if shapes.get(order, "date_paid_gmt") else None
 
 
 def of_order(order: Any) -> Facts:
@@ -73,8 +73,8 @@ def of_change(order: Any) -> Fact:
     order_id, at = shapes.require(order, "id"), changed_at(order)
     if shapes.text(order, "status") in _NO_MONEY:
         return CancelledFact(sale_ids=(order_id,), told_at=at)
-    currency = amounts.currency(shapes.at(order, "currency"))
-    paid = amounts.from_decimal(shapes.at(order, "total"), currency)
+    currency = amounts.currency(shapes.get(order, "currency"))
+    paid = amounts.from_decimal(shapes.get(order, "total"), currency)
     return TotalFact(
         sale_ids=(order_id,),
         amount_cents=paid,
@@ -92,9 +92,9 @@ def of_deleted(order: Any) -> Fact:
 
 def changed_at(order: Any) -> datetime:
     """Return when an order last changed. Raises UnreadableEvent."""
-    modified = shapes.at(order, "date_modified_gmt")
+    modified = shapes.get(order, "date_modified_gmt")
     changed = shapes.moment(order, "date_modified_gmt" if modified else "date_paid_gmt")
-    return max(changed, shapes.moment(order, RECEIVED_AT)) if shapes.at(order, RECEIVED_AT) else changed
+    return max(changed, shapes.moment(order, RECEIVED_AT)) if shapes.get(order, RECEIVED_AT) else changed
 
 
 def change_of(order: Any) -> str | None:
@@ -114,7 +114,7 @@ def refunds(order: Any) -> Sequence[Fact]:
 
 def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     """Return a refund of an order; none where no money moved."""
-    order_id, currency = shapes.require(order, "id"), amounts.currency(shapes.at(order, "currency"))
+    order_id, currency = shapes.require(order, "id"), amounts.currency(shapes.get(order, "currency"))
     cents = _positive(refund, currency)
     if not cents:
         return ()
@@ -129,14 +129,14 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
 
 
 def _payment(order: Any, at: datetime) -> Fact:
-    currency = amounts.currency(shapes.at(order, "currency"))
-    paid = amounts.from_decimal(shapes.at(order, "total"), currency)
+    currency = amounts.currency(shapes.get(order, "currency"))
+    paid = amounts.from_decimal(shapes.get(order, "total"), currency)
     customer = shapes.identity(order, "customer_id")
     meta = shapes.pairs(order, "meta_data", name="key")
     origin = BuyerOrigin(
         customer_id=customer if customer != "0" else None,
         email=shapes.text(order, "billing", "email"),
-        name=shapes.full_name(shapes.at(order, "billing"), "first_name", "last_name"),
+        name=shapes.full_name(shapes.get(order, "billing"), "first_name", "last_name"),
         subscription_id=meta.get(_RENEWAL_META),
         carriers=_carriers(order, meta),
         codes=tuple(
@@ -170,7 +170,7 @@ def _coupon_id(line: Any) -> str | None:
 
     Before, `coupon_data` was the whole coupon. A coupon that a plugin made up has 0, which is the id of none.
     """
-    meta = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
+    meta = {shapes.text(item, "key"): shapes.get(item, "value") for item in shapes.items(line, "meta_data")}
     info = meta.get("coupon_info")
     if isinstance(info, str):
         try:
@@ -187,7 +187,7 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
     stamped = {name.lstrip("_"): value for name, value in meta.items()}
     if slug := meta.get(_SLUG_META):
         stamped.setdefault(referrals.SLUG_KEY, slug)
-    whole = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(order, "meta_data")}
+    whole = {shapes.text(item, "key"): shapes.get(item, "value") for item in shapes.items(order, "meta_data")}
     entry = links.fields_from_url(whole.get(_ENTRY_META))
     carriers = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
     return tuple(carrier for carrier in carriers if carrier.fields)
@@ -195,12 +195,12 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax and shipping (its own tax is in the tax); None where one is unknown."""
-    parts = (shapes.at(order, name) for name in ("total_tax", "shipping_total"))
+    parts = (shapes.get(order, name) for name in ("total_tax", "shipping_total"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))
 
 
 def _positive(refund: Any, currency: str) -> int:
-    total = shapes.at(refund, "total")
+    total = shapes.get(refund, "total")
     if isinstance(total, str):
         total = total.removeprefix("-")
     elif isinstance(total, int | Decimal) and not isinstance(total, bool):

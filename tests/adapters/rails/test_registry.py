@@ -52,7 +52,7 @@ def test_what_is_configured_is_built():
 
 def test_without_settings_nothing_is_configured():
     assert registry.build(settings.read({}).rails) == {}
-    assert [registry.configured(method) for method in Method] == [None] * 3
+    assert [registry.find_rail(method) for method in Method] == [None] * 3
 
 
 def test_a_configured_rail_is_taken(brand, configured):

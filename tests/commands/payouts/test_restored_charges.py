@@ -20,7 +20,7 @@ def service():
 def source(service, monkeypatch):
     """Return the processor as the funding source of this process."""
     configured = ProcessorFunding(url=service.url, key=fake.KEY)
-    monkeypatch.setattr("adapters.funding.registry.configured", lambda: configured)
+    monkeypatch.setattr("adapters.funding.registry.find_source", lambda: configured)
     return configured
 
 

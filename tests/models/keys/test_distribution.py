@@ -115,7 +115,7 @@ def test_what_is_not_ready_is_refused_with_its_reason(empty_database):
         "create trigger counted after insert on part for each statement execute function refuse();",
     )
 
-    with owners.connected(empty_database) as connection, connection.cursor() as cursor:
+    with owners.connect(empty_database) as connection, connection.cursor() as cursor:
         found = {plan.table: plan for plan in distribution.plan(cursor)}
 
     assert found["member"].refusals == ["unique index member_pkey has no organization_id"]

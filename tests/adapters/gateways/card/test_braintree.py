@@ -221,7 +221,7 @@ def test_a_document_that_is_none_or_declares_anything_is_unreadable(stage, docum
 
 def test_xml_becomes_what_json_would_have_been():
     told = b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
-    assert braintree_xml.parsed(told) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
+    assert braintree_xml.parse(told) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
 
 
 def test_a_refund_that_failed_is_undone(stage):

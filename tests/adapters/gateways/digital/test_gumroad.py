@@ -287,7 +287,7 @@ def test_each_resource_is_subscribed_to_and_nothing_stays_when_one_is_refused(st
 
 def test_a_form_is_read_into_tables():
     told = {"order[charges][0][amount]": "1", "a[]": "x", "a": "y", "bad]name[": "z", "deep" + "[d]" * 20: "1"}
-    assert forms.nested(urlencode(told).encode()) == {
+    assert forms.parse_nested(urlencode(told).encode()) == {
         "order": {"charges": {"0": {"amount": "1"}}},
         "a": {"0": "x"},
         "bad]name[": "z",
@@ -295,4 +295,4 @@ def test_a_form_is_read_into_tables():
     }
     for body in (b"%ff=1", b"\xff=1", b"a", b"&".join(b"a=1" for _ in range(1_001))):
         with pytest.raises(ValueError, match="not a form"):
-            forms.nested(body)
+            forms.parse_nested(body)

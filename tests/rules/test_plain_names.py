@@ -1,0 +1,71 @@
+"""Functions are named by a verb or a noun, and locals by what they hold.
+
+A function that is called `found` or `whole` can be understood only together with its body, and a local that is called
+`told` says how a value came about and not what it is. The ceilings are today's counts: lower them, never raise them.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import trees
+
+_WORDS = defaultdict(set)
+for _line in Path(__file__).with_name("unclear_words.txt").read_text().splitlines():
+    _kind, _, _words = _line.partition(":")
+    _WORDS[_kind] |= set(_words.split())
+_UNCLEAR = _WORDS["participles"] | _WORDS["adjectives"] | _WORDS["other"]
+_TESTS = ("tests",)
+
+# The most that there may be: functions with an unclear name, and vague locals.
+_CEILINGS = {trees.PRODUCT: (0, 0), _TESTS: (0, 0)}
+
+
+def _is_unclear(function: str) -> bool:
+    """Return whether a function's name is a bare participle, adjective, adverb, pronoun or preposition."""
+    word = function.strip("_")
+    if function.startswith("__") or word in _WORDS["verbs"]:
+        return False
+    return word in _UNCLEAR or re.fullmatch("[a-z]+ed", word) is not None
+
+
+@pytest.mark.parametrize("folders", _CEILINGS, ids=["product", "tests"])
+def test_functions_named_by_a_participle_stay_below_the_ceiling(folders):
+    unclear = [
+        f"{place}:{node.lineno} {node.name}"
+        for place, node in _nodes(folders)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_unclear(node.name)
+    ]
+
+    assert len(unclear) <= _CEILINGS[folders][0], "\n".join(unclear)
+
+
+@pytest.mark.parametrize("folders", _CEILINGS, ids=["product", "tests"])
+def test_locals_named_by_how_they_came_about_stay_below_the_ceiling(folders):
+    vague = [
+        f"{place}:{node.lineno} {node.id}"
+        for place, node in _nodes(folders)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in _WORDS["locals"]
+    ]
+
+    assert len(vague) <= _CEILINGS[folders][1], "\n".join(vague)
+
+
+@pytest.mark.parametrize("name", ["_told", "found", "asked", "_whole", "renamed", "of", "whom"])
+def test_unclear_name_is_recognized(name):
+    assert _is_unclear(name)
+
+
+@pytest.mark.parametrize("name", ["__enter__", "seed", "find_rows", "is_known", "amount_of", "payment"])
+def test_clear_name_is_not_counted(name):
+    assert not _is_unclear(name)
+
+
+def _nodes(folders: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
+    for path in trees.files(*folders):
+        for node in ast.walk(trees.parsed(path)):
+            yield trees.named(path), node
