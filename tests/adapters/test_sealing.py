@@ -67,7 +67,9 @@ def test_another_process_opens_it_with_the_same_key_and_not_with_another():
     sealed = sealing.seal("ffsec_abc", belongs_to="me")
 
     assert _unsealed_elsewhere(sealed, os.environ["SECRET_KEY"]) == "ffsec_abc"
-    assert "does not open with this SECRET_KEY" in _unsealed_elsewhere(sealed, "another key of more than 32 characters")
+    assert "cannot be read with this SECRET_KEY" in _unsealed_elsewhere(
+        sealed, "another key of more than 32 characters"
+    )
 
 
 def test_a_sealed_secret_with_any_byte_changed_does_not_open():

@@ -22,7 +22,7 @@ from tests.support.recruits import Recruits
 def _accept(brand, event, **fields):
     posted = SaleBody().load({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000} | fields)
     with db.unit_of_work(brand.id, is_single=True):
-        recorded = acceptance.accept_sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
+        recorded = acceptance.accept_sale(organization_id=brand.id, body=posted, is_test=False, now=clock.now())
     return recorded.conversion_id
 
 
@@ -66,7 +66,7 @@ def _sale_within_a_transaction(brand):
 
     def accept_and_fail():
         with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
-            acceptance.accept_sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
+            acceptance.accept_sale(organization_id=brand.id, body=posted, is_test=False, now=clock.now())
             raise ZeroDivisionError
 
     return [accept_and_fail]

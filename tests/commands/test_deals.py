@@ -101,7 +101,7 @@ def test_what_is_over_is_not_answered_again(dealing, flask):
 
 def test_one_of_two_answers_is_needed(flask):
     for words in ((), ("--paid=x", "--failed=y")):
-        assert "Say either" in flask("deal", "answer", _NOBODY, *words)[1]
+        assert "Give either" in flask("deal", "answer", _NOBODY, *words)[1]
 
 
 def test_a_refused_refund_may_be_paid_by_other_means(dealing, flask):

@@ -118,7 +118,7 @@ def test_show_of_a_message_that_was_sent_has_no_body_any_more(flask, office, bra
 
     assert (shown["status"], shown["text"], shown["html"]) == ("Sent", None, None)
     assert code == 0
-    assert said.endswith("\nThe body was dropped.\n\nSent after 1 attempt\n")
+    assert said.endswith("\nThe body was deleted.\n\nSent after 1 attempt\n")
 
 
 def test_show_says_why_a_message_is_not_out_and_what_to_do(flask, office, brand, drain):
@@ -150,7 +150,7 @@ def test_a_body_that_does_not_open_is_one_line(flask, brand):
     code, said = flask("mail", "show", message_id)
 
     assert code == 1
-    assert said.startswith("Error: A sealed secret does not open with this SECRET_KEY.")
+    assert said.startswith("Error: A sealed secret cannot be read with this SECRET_KEY.")
     assert _audit("mail.read", message_id) == []
 
 

@@ -62,7 +62,9 @@ def test_process_with_its_own_servers_needs_no_embedded_servers(without_embedded
 def test_missing_package_names_the_lock_to_install(monkeypatch, tmp_path, server):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    with pytest.raises(server_pair.StartFailed, match=r"is not installed\nInstall requirements/local\.txt, or set"):
+    with pytest.raises(
+        server_pair.StartFailed, match=r"is not installed\nNext: install requirements/local\.txt, or set"
+    ):
         server_pair.start(tmp_path, postgres=server == "postgres", valkey=server == "valkey")
     with pytest.raises(programs.ProgramFailed, match=r"name its folder in POSTGRES_PROGRAMS"):
         programs.require_version(18)

@@ -253,7 +253,7 @@ def test_mark_of_a_newer_release_is_read_at_the_primary(valkey):
     found = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
     assert found.find_latest(["ada"]) is None  # the server is new
     valkey.delete(commit_positions._NEW)
-    found.put(["ada"], 7)
+    found.record(["ada"], 7)
     assert found.find_latest(["ada"]) == 7
     valkey.set(commit_positions._key("ada"), "v2:0000000000000007")
 

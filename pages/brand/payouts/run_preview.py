@@ -44,7 +44,7 @@ _TOTAL = re.compile(r"(?P<number>[0-9]{1,15}(\.[0-9]{1,2})?)(USD)?", re.IGNORECA
 
 
 @dataclass(frozen=True, slots=True)
-class CurrencyTotal:
+class PreviewTotal:
     """The amount of a run in one currency: `native` in its minor units, `usd` in US cents; `rate` is per 1 USD."""
 
     currency: str
@@ -87,7 +87,7 @@ class RunPreview:
     total: int
     count: int
     conversions: int
-    parts: Sequence[CurrencyTotal]
+    parts: Sequence[PreviewTotal]
     methods: Sequence[tuple[str, int]]
     paid: Sequence[PaidAffiliate]
     behind: Sequence[UnpaidBalance]
@@ -185,10 +185,10 @@ def _is_rate(value: Any) -> bool:
     return has_fields and isinstance(value["rate"], int | float) and isinstance(value["asOf"], str)
 
 
-def _total_currency(currency: str, paid: Sequence[Mapping[str, Any]], rate: Mapping[str, Any]) -> CurrencyTotal:
+def _total_currency(currency: str, paid: Sequence[Mapping[str, Any]], rate: Mapping[str, Any]) -> PreviewTotal:
     candidates = [candidate for candidate in paid if candidate["currency"] == currency]
     native, usd = (sum(candidate[name] for candidate in candidates) for name in ("eligibleCents", "payoutUsdCents"))
-    return CurrencyTotal(currency, len(candidates), native, rate["rate"], rate["asOf"], usd)
+    return PreviewTotal(currency, len(candidates), native, rate["rate"], rate["asOf"], usd)
 
 
 def _count_methods(paid: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:

@@ -305,11 +305,9 @@ def _book_lead(context: BookingContext, origin: BuyerOrigin, at: datetime) -> Fa
     lead = lifecycle.record(organization_id=context.organization_id, referral=referral, signup=signup, now=context.now)
     if lead.is_new:
         _stage_redeemed(context, credit_, at)
-        # Payments that were booked before their buyer's lead was known.
-        payer = payments.Payer(
-            complete_origin.customer_id, complete_origin.subscription_id, attribution.normalize_email(complete_origin)
-        )
-        context.retry_uncredited_payments(payer, at)
+        email = attribution.normalize_email(complete_origin)
+        payer = payments.Payer(complete_origin.customer_id, complete_origin.subscription_id, email)
+        context.retry_uncredited_payments(payer, at)  # those booked before their buyer's lead was known
     return FactResult(reason=None if lead.is_new else "known", conversion_id=lead.lead_id)
 
 

@@ -78,10 +78,10 @@ def test_the_command_says_what_the_file_holds_and_where_addresses_lie(given, tmp
     given(path)
     told = flask("countries", "check", "192.0.2.1", "nonsense")
 
-    assert without == (0, "NETWORK_COUNTRIES_FILE is not set: clicks have no country.\n192.0.2.1  not known\n")
+    assert without == (0, "NETWORK_COUNTRIES_FILE is not set: clicks have no country.\n192.0.2.1  unknown\n")
     assert told == (
         0,
-        f"{path}: 2 countries, 4 ranges of IPv4 and 2 of IPv6, 0.0 MiB in memory\n192.0.2.1  DE\nnonsense  not known\n",
+        f"{path}: 2 countries, 4 ranges of IPv4 and 2 of IPv6, 0.0 MiB in memory\n192.0.2.1  DE\nnonsense  unknown\n",
     )
     assert flask.json("countries", "check", "2001:db8::7") == {
         "file": str(path),

@@ -248,7 +248,7 @@ def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, dra
     with db.any_org_work():
         ((is_dead, error),) = db.db.run("select failed_at is not null, last_error from job")
     assert is_dead
-    assert "does not open with this SECRET_KEY" in error
+    assert "cannot be read with this SECRET_KEY" in error
 
 
 @pytest.mark.parametrize(

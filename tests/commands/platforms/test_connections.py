@@ -39,7 +39,7 @@ def test_one_that_credits_nothing_says_so(flask, brand, made):
 
 
 def test_a_check_says_what_the_platform_said_by_its_exit_status_too(flask, brand, platform, made):
-    assert flask("platform", "check", made["id"]) == (0, "kit accepts the credentials. It is Active.\n")
+    assert flask("platform", "check", made["id"]) == (0, "kit accepts the credentials. Status: Active.\n")
     platform.faults.append("refuse")
     code, said = flask("platform", "check", made["id"])
     assert (code, "kit refuses the credentials: Invalid credentials." in said) == (1, True)

@@ -59,7 +59,7 @@ def test_a_person_reads_a_table(flask):
     assert code == 0, shown
     for text in ("dead_letters", "90 days", "due now"):
         assert text in shown
-    assert "rows ended" in flask("retention", "run")[1]
+    assert "rows expired" in flask("retention", "run")[1]
 
 
 def test_an_unknown_kind_is_refused(flask):

@@ -28,7 +28,7 @@ def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
     It waits longer for an answer than the service does: on a busy machine one may take more than a second.
     """
     server = NameServer()
-    for patience in ("FOR_PEOPLE_S", "FOR_JOBS_S"):
+    for patience in ("REQUEST_LIMIT_S", "JOB_LIMIT_S"):
         monkeypatch.setattr(name_servers, patience, _PATIENCE_S)
     address, _, port = server.address.rpartition(":")
     turn(monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web})

@@ -129,7 +129,12 @@ def test_a_conversion_that_something_was_built_on_keeps_the_whole_import(campaig
             db.db.stage("update conversion set status = 'Paid' where id = %s", (conversion_id,))
         elif why == "refunded":
             taken = refunds.Refund(
-                id=uuid4(), amount_cents=0, cumulative_cents=0, is_full=False, created_at=clock.now()
+                id=uuid4(),
+                amount_cents=0,
+                cumulative_cents=0,
+                is_full=False,
+                created_at=clock.now(),
+                origin="brand",
             )
             refunds.stage_refund(organization_id=campaign.id, conversion_id=conversion_id, refund=taken)
 
