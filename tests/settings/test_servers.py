@@ -66,7 +66,7 @@ def test_missing_package_names_the_lock_to_install(monkeypatch, tmp_path, server
         server_pair.StartFailed, match=r"is not installed\nNext: install requirements/local\.txt, or set"
     ):
         server_pair.start(tmp_path, postgres=server == "postgres", valkey=server == "valkey")
-    with pytest.raises(programs.ProgramFailed, match=r"name its folder in POSTGRES_PROGRAMS"):
+    with pytest.raises(programs.ProgramFailed, match="set POSTGRES_PROGRAMS to its folder"):
         programs.require_version(18)
 
 

@@ -155,9 +155,9 @@ def test_a_look_asks_for_nothing_inside_a_transaction(campaign, dns, monkeypatch
 
     read, seen = name_servers.read, []
 
-    def watched(wanted, *, longest_s):
+    def watched(wanted, *, limit_s):
         seen.append(db.in_transaction())
-        return read(wanted, longest_s=longest_s)
+        return read(wanted, limit_s=limit_s)
 
     monkeypatch.setattr(checks.name_servers, "read", watched)
     campaign.check()

@@ -72,8 +72,8 @@ def test_a_domain_that_was_changed_during_a_look_is_not_verified_by_it(campaign,
     after = f"after.{campaign.brand.id.hex}.example"
     read = name_servers.read
 
-    def read_and_change(wanted, *, longest_s):
-        found = read(wanted, longest_s=longest_s)
+    def read_and_change(wanted, *, limit_s):
+        found = read(wanted, limit_s=limit_s)
         assert campaign.change(customDomain=after).status_code == 200
         return found
 

@@ -21,7 +21,7 @@ def test_outside_of_the_demo_nothing_is_played(demo, monkeypatch, words):
 
     turn(monkeypatch, servers={"database_url": "postgresql://x"})
     code, said = demo.flask("demo-gateway", *words)
-    assert (code, said.startswith("Error: The demo's gateway is played on a private machine alone")) == (1, True)
+    assert (code, said.startswith("Error: The demo's gateway runs only")) == (1, True)
     assert not (settings.current().servers.data_dir / "gateway").exists()
 
 

@@ -139,7 +139,7 @@ def test_a_port_that_is_in_use_is_said(demo):
 
     assert code == 1
     assert f"Error: The demo's gateway cannot listen on port {place[1]} of 127.0.0.1" in said
-    assert "Next: stop what uses that port, or set another PORT" in said
+    assert "Next: stop the program that uses that port, or set another PORT" in said
     kept = json.loads((settings.current().servers.data_dir / "demo.json").read_text())
     demo.make()
     assert demo.facts == kept

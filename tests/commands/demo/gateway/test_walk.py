@@ -137,7 +137,7 @@ def test_a_person_is_told_what_happened_and_what_to_do_next(made):
     made.hear(*_STARTED, "charge.refunded")
     assert wait_until(lambda: len(made.said) == 4, timeout_s=_PATIENCE_S)  # by who has read that it was taken
     assert [line.split(" of ")[0] for line in made.said] == [*_STARTED, "charge.refunded"]
-    assert all(line.endswith(": taken") for line in made.said)
+    assert all(line.endswith(": accepted") for line in made.said)
 
 
 def test_an_operator_asks_the_gateway_that_is_played(made):
