@@ -1,4 +1,4 @@
-"""Who is let in: keys, people at the dashboard, affiliates. Source: core spec, section 5."""
+"""Authentication and roles of keys, dashboard members and affiliates. Source: core spec, section 5."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -17,30 +17,30 @@ CONFIG = {"enabled": True, "percent": 10}
 
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
-def test_every_role_reads(brand, role):
+def test_every_role_can_read(brand, role):
     assert brand.person(role).get("/api/v1/programs").status_code == 200
 
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager"])
-def test_a_manager_and_above_writes(brand, role):
+def test_manager_and_above_can_write(brand, role):
     assert brand.person(role).post("/api/v1/programs", PROGRAM).status_code == 201
 
 
-def test_a_viewer_writes_nothing(brand):
+def test_viewer_write_returns_403(brand):
     answer = brand.person("Viewer").post("/api/v1/programs", PROGRAM)
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
     assert "Manager" in answer.json["message"]
 
 
-def test_a_key_with_the_scope_read_is_told_which_scope_it_lacks(brand):
+def test_write_with_read_key_names_missing_scope(brand):
     answer = brand.other_key(scope="read").post("/api/v1/programs", PROGRAM)
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
     assert "read_write" in answer.json["message"]
 
 
-def test_a_person_passes_plan_gates_and_a_key_does_not(brand):
+def test_plan_gates_apply_to_keys_but_not_to_members(brand):
     brand.set(plan="Free")
 
     assert brand.person("Manager").post("/api/v1/programs", PROGRAM).status_code == 201
@@ -49,7 +49,7 @@ def test_a_person_passes_plan_gates_and_a_key_does_not(brand):
     assert set(refused.json) == {"error", "message", "required", "current", "trialing"}
 
 
-def test_a_role_that_must_be_owner_is_refused_without_a_body(brand):
+def test_owner_only_route_returns_empty_403_to_admin(brand):
     path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
 
     answer = brand.person("Admin").call("PUT", path, CONFIG)
@@ -57,7 +57,7 @@ def test_a_role_that_must_be_owner_is_refused_without_a_body(brand):
     assert (answer.status_code, answer.data) == (403, b"")
 
 
-def test_an_owner_without_a_verified_email_is_told_to_verify_it(brand):
+def test_owner_without_verified_email_gets_email_verification_required(brand):
     path = f"/api/v1/programs/{brand.program()}/sub-affiliate-config"
 
     answer = brand.person("Owner", is_email_verified=False).call("PUT", path, CONFIG)
@@ -65,14 +65,14 @@ def test_an_owner_without_a_verified_email_is_told_to_verify_it(brand):
     assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
 
 
-def test_a_token_of_another_organization_shows_that_organization(brand, rival):
+def test_token_shows_only_its_own_organization(brand, rival):
     program_id = brand.program()
 
     assert rival.person().get(f"/api/v1/programs/{program_id}").status_code == 404
     assert rival.person().get("/api/v1/programs").json["items"] == []
 
 
-def test_a_token_of_an_organization_that_is_not_there_is_no_token(brand):
+def test_token_of_unknown_organization_returns_401(brand):
     token = tokens.issue_dashboard(
         organization_id=uuid4(), role="Owner", email="a@example.com", is_email_verified=True, ttl_s=60
     )
@@ -82,34 +82,34 @@ def test_a_token_of_an_organization_that_is_not_there_is_no_token(brand):
     assert (answer.status_code, answer.data) == (401, b"")
 
 
-def test_an_affiliate_is_nobody_at_the_brands_routes(app, brand):
+def test_affiliate_token_returns_401_on_brand_routes(app, brand):
     answer = Partner(app, "ben@example.com").get("/api/v1/programs")
 
     assert (answer.status_code, answer.data) == (401, b"")
 
 
-def test_a_person_cannot_sign_sales(brand):
+def test_member_cannot_sign_sales(brand):
     brand.program()
     brand.affiliate("ben")
 
     assert brand.person().sale().status_code == 401
 
 
-def test_a_member_is_made_at_the_first_sign_in_and_found_at_the_next(brand):
+def test_member_is_created_at_first_sign_in_and_reused_at_the_next(brand):
     for _ in range(2):
         brand.person("Manager", email="mia@example.com").get("/api/v1/programs")
 
     assert brand.rows("select role from member where email = 'mia@example.com'") == [("Manager",)]
 
 
-def test_the_owner_that_an_operator_made_is_claimed_by_their_verified_email(brand):
+def test_operator_created_owner_is_claimed_by_verified_email(brand):
     brand.person("Owner", email="owner@example.com").get("/api/v1/programs")
 
     assert brand.rows("select subject is not null from member where email = 'owner@example.com'") == [(True,)]
 
 
 @pytest.mark.parametrize("email", ["owner@example.com", "new@example.com"])
-def test_ten_first_requests_at_once_make_one_member(brand, email):
+def test_ten_concurrent_first_requests_create_one_member(brand, email):
     people = [brand.person("Owner", email=email) for _ in range(10)]
 
     answers = at_once(*[lambda person=person: person.get("/api/v1/programs") for person in people])
@@ -131,7 +131,7 @@ def _member(brand, subject, email, *, is_email_verified=True):
 
 
 @pytest.mark.parametrize("email", ["owner@example.com", "new@example.com", ""])
-def test_two_people_with_one_email_are_two_members(brand, email):
+def test_two_subjects_with_the_same_email_are_two_members(brand, email):
     first, second = (_member(brand, subject, email, is_email_verified=bool(email)) for subject in ("one", "two"))
 
     assert first != second
@@ -146,7 +146,7 @@ def _account(subject, email):
         ).id
 
 
-def test_who_has_an_address_after_somebody_else_takes_over_none_of_their_affiliates(brand):
+def test_new_holder_of_an_email_does_not_get_former_holders_affiliates(brand):
     email, former, later = f"{uuid4().hex}@example.com", uuid4().hex, uuid4().hex
     first_program = brand.program()
     brand.affiliate("ben", email=email)
@@ -161,7 +161,7 @@ def test_who_has_an_address_after_somebody_else_takes_over_none_of_their_affilia
     assert sorted(owners, key=str) == sorted([(former_id, True), (later_id, False)], key=str)
 
 
-def test_an_affiliate_who_changes_their_address_keeps_what_they_had(brand):
+def test_affiliate_keeps_affiliations_after_email_change(brand):
     old, new, subject = f"{uuid4().hex}@example.com", f"{uuid4().hex}@example.com", uuid4().hex
     brand.program()
     brand.affiliate("old", email=old)
@@ -172,13 +172,13 @@ def test_an_affiliate_who_changes_their_address_keeps_what_they_had(brand):
     assert brand.rows("select distinct account_id from affiliate") == [(account,) for account in accounts]
 
 
-def test_an_unverified_email_claims_nobody(brand):
+def test_unverified_email_claims_no_member(brand):
     brand.person("Owner", email="owner@example.com", is_email_verified=False).get("/api/v1/programs")
 
     assert brand.rows("select count(*) from member where email = 'owner@example.com' and subject is null") == [(1,)]
 
 
-def test_a_changed_role_counts_at_once_and_is_kept(brand):
+def test_role_change_applies_immediately_and_is_stored(brand):
     brand.person("Manager", email="mia@example.com").get("/api/v1/programs")
 
     answer = brand.person("Viewer", email="mia@example.com").post("/api/v1/programs", PROGRAM)
@@ -187,7 +187,7 @@ def test_a_changed_role_counts_at_once_and_is_kept(brand):
     assert brand.rows("select role from member where email = 'mia@example.com'") == [("Viewer",)]
 
 
-def test_what_a_person_does_is_in_the_audit_log_under_their_name(brand):
+def test_member_action_is_audited_under_member_email(brand):
     brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM)
 
     rows = brand.rows("select action, actor_type, actor_label from audit_entry where action = 'program.created'")
@@ -195,7 +195,7 @@ def test_what_a_person_does_is_in_the_audit_log_under_their_name(brand):
     assert rows == [("program.created", "member", "mia@example.com")]
 
 
-def test_an_idempotency_key_of_one_person_is_not_anothers(brand):
+def test_idempotency_keys_are_separate_per_member(brand):
     first = brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
     again = brand.person("Manager", email="mia@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
     other = brand.person("Admin", email="max@example.com").post("/api/v1/programs", PROGRAM, Idempotency_Key="k")
@@ -205,10 +205,10 @@ def test_an_idempotency_key_of_one_person_is_not_anothers(brand):
 
 
 @pytest.mark.parametrize("field", ["role", "organizationId", "organization_id", "plan", "id", "isTest"])
-def test_a_body_cannot_set_what_is_not_its_own(brand, rival, field):
-    sent = PROGRAM | {field: str(rival.id)}
+def test_body_cannot_set_protected_fields(brand, rival, field):
+    body = PROGRAM | {field: str(rival.id)}
 
-    answer = brand.post("/api/v1/programs", sent)
+    answer = brand.post("/api/v1/programs", body)
 
     assert answer.status_code == 201
     assert rival.rows("select count(*) from program") == [(0,)]

@@ -1,4 +1,4 @@
-"""The client's address behind trusted proxies: one address however it is spelled, nonsense as the nearest proxy."""
+"""The client's address behind trusted proxies: every spelling maps to one address, a malformed entry to the proxy."""
 
 import pytest
 from werkzeug.test import Client
@@ -10,7 +10,7 @@ from tests.support.rows.visiting import limited
 _PEER = "192.0.2.1"
 
 
-def _seen(forwarded, *, hops=1, peer=_PEER):
+def _remote_address(forwarded, *, hops=1, peer=_PEER):
     @Request.application
     def show(request):
         return Response(request.remote_addr or "")
@@ -39,15 +39,15 @@ def _seen(forwarded, *, hops=1, peer=_PEER):
         ("198.51.100.1, 203.0.113.7:5678", "203.0.113.7"),
     ],
 )
-def test_every_spelling_of_an_address_is_that_address(forwarded, address):
-    assert _seen(forwarded) == address
+def test_every_spelling_of_an_address_is_normalized(forwarded, address):
+    assert _remote_address(forwarded) == address
 
 
 @pytest.mark.parametrize(
     "forwarded", ["", ",", "unknown", "_hidden", "203.0.113", "203.0.113.7:x", "203.0.113.7:5678:9", "[::1", "a" * 5000]
 )
 def test_malformed_entry_counts_as_the_proxy(forwarded):
-    assert _seen(forwarded) == _PEER
+    assert _remote_address(forwarded) == _PEER
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_malformed_entry_counts_as_the_proxy(forwarded):
         ("198.51.100.1, 203.0.113.7:1, 10.0.0.2", "203.0.113.7"),
         ("198.51.100.1, unknown, 10.0.0.2:80", "10.0.0.2"),
         ("198.51.100.1, unknown, unknown", _PEER),
-        ("10.0.0.2", _PEER),  # fewer entries than proxies: it is not certain who wrote it
+        ("10.0.0.2", _PEER),  # fewer entries than proxies: the entry may be forged
         (None, _PEER),
     ],
 )
 def test_malformed_entry_counts_as_the_nearest_proxy_with_an_address(forwarded, address):
-    assert _seen(forwarded, hops=2) == address
+    assert _remote_address(forwarded, hops=2) == address
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_malformed_entry_counts_as_the_nearest_proxy_with_an_address(forwarded, 
         ["[2001:db8::1]:1", "2001:db8::2", '"[2001:db8::3]:443"'],
     ],
 )
-def test_ports_and_nonsense_do_not_escape_the_limit_of_an_address(app, monkeypatch, spellings):
+def test_ports_and_malformed_entries_share_the_limit_of_the_address(app, monkeypatch, spellings):
     monkeypatch.setitem(app.extensions, "limiter", limited(tls_ask=2))
     client = Client(web.behind_proxies(app.wsgi_app, 1))
 
     statuses = [
-        client.get("/api/tls/ask?domain=nobody.example", headers={"X-Forwarded-For": sent}).status_code
-        for sent in spellings
+        client.get("/api/tls/ask?domain=nobody.example", headers={"X-Forwarded-For": forwarded}).status_code
+        for forwarded in spellings
     ]
 
     assert statuses == [404, 404, 429]

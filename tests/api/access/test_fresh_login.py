@@ -1,4 +1,4 @@
-"""Money, and keys that speak for an organization, want a login of the last hour. Source: core spec, section 5."""
+"""Moving money and managing API keys require a login within the last hour. Source: core spec, section 5."""
 
 import json
 import time
@@ -27,8 +27,8 @@ _MONEY = [
 
 
 @pytest.fixture
-def logged_in(brand, monkeypatch, tmp_path):
-    """What returns the brand through a token that an identity provider issued with these claims."""
+def brand_with_claims(brand, monkeypatch, tmp_path):
+    """Return a function that returns the brand with a token that an identity provider issued with given claims."""
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"dashboard_issuer": idp.ISSUER, "dashboard_jwks": str(path), "dashboard_audience": idp.AUDIENCE}
@@ -36,8 +36,8 @@ def logged_in(brand, monkeypatch, tmp_path):
     tokens.clear_caches()
 
     def through(role="Owner", **claims):
-        of_ours = {"org_id": str(brand.id), "role": role, "email": "ada@example.com", "email_verified": True}
-        body = idp.claims(**of_ours | {"sid": "a session"} | claims)
+        own_claims = {"org_id": str(brand.id), "role": role, "email": "ada@example.com", "email_verified": True}
+        body = idp.claims(**own_claims | {"sid": "a session"} | claims)
         return Brand(brand.app, brand.id, idp.token(idp.key("EdDSA"), body), "")
 
     yield through
@@ -45,7 +45,7 @@ def logged_in(brand, monkeypatch, tmp_path):
     tokens.clear_caches()
 
 
-def _ago(seconds):
+def _seconds_ago(seconds):
     return int(time.time()) - seconds
 
 
@@ -54,15 +54,15 @@ def _refusal(answer):
 
 
 @pytest.mark.parametrize(("method", "path", "body"), _MONEY)
-def test_a_login_of_more_than_an_hour_ago_moves_no_money(logged_in, method, path, body):
-    person = logged_in(auth_time=_ago(_HOUR_S + 60))
+def test_login_older_than_an_hour_cannot_move_money(brand_with_claims, method, path, body):
+    person = brand_with_claims(auth_time=_seconds_ago(_HOUR_S + 60))
 
     assert _refusal(person.call(method, path, body)) == _STALE
 
 
 @pytest.mark.parametrize(("method", "path", "body"), _MONEY)
-def test_a_login_within_the_hour_does(logged_in, method, path, body):
-    answer = logged_in(auth_time=_ago(_HOUR_S - 60)).call(method, path, body)
+def test_login_within_the_hour_can_move_money(brand_with_claims, method, path, body):
+    answer = brand_with_claims(auth_time=_seconds_ago(_HOUR_S - 60)).call(method, path, body)
 
     assert answer.status_code != 401
     assert _refusal(answer) != _STALE
@@ -71,44 +71,46 @@ def test_a_login_within_the_hour_does(logged_in, method, path, body):
 @pytest.mark.parametrize(
     ("claims", "is_fresh"),
     [
-        ({"auth_time": -7200, "iat": -10}, False),  # a token that was refreshed since is no login
+        ({"auth_time": -7200, "iat": -10}, False),  # a refreshed token is not a login
         ({"auth_time": -10, "iat": -7200}, True),
         ({"iat": -7200}, False),
         ({"iat": -10}, True),
-        ({"iat": ...}, True),  # nobody says when that was
+        ({"iat": ...}, True),  # no time of login or issue is known
         ({"auth_time": "yesterday", "iat": -7200}, False),
         ({"auth_time": True, "iat": -7200}, False),
         ({"auth_time": 10**30, "iat": -7200}, False),
     ],
     ids=str,
 )
-def test_what_counts_is_the_login_and_else_when_the_token_was_issued(logged_in, claims, is_fresh):
-    at = {name: _ago(-value) if isinstance(value, int) and value < 0 else value for name, value in claims.items()}
-    answer = logged_in(**at).post("/api/v1/api-keys")
+def test_login_time_counts_else_issue_time(brand_with_claims, claims, is_fresh):
+    at = {
+        name: _seconds_ago(-value) if isinstance(value, int) and value < 0 else value for name, value in claims.items()
+    }
+    answer = brand_with_claims(**at).post("/api/v1/api-keys")
 
     assert (answer.status_code == 201) is is_fresh
     assert is_fresh or _refusal(answer) == _STALE
 
 
-def test_reading_and_what_moves_no_money_needs_no_new_login(logged_in):
-    person = logged_in(auth_time=_ago(100 * _HOUR_S))
+def test_reads_and_harmless_writes_need_no_fresh_login(brand_with_claims):
+    person = brand_with_claims(auth_time=_seconds_ago(100 * _HOUR_S))
 
     assert person.get("/api/v1/api-keys").status_code == 200
     assert person.get("/api/v1/payouts").status_code == 200
     assert person.call("PATCH", "/api/organizations/me", {"name": "Renamed"}).status_code == 200
 
 
-def test_nobody_logs_in_again_to_hear_that_they_may_not(logged_in):
-    stale = {"auth_time": _ago(_HOUR_S + 60)}
+def test_missing_permission_is_reported_before_stale_login(brand_with_claims):
+    stale = {"auth_time": _seconds_ago(_HOUR_S + 60)}
     run = ("/api/v1/payouts/run", {"confirmTotalCents": 1})
 
-    assert _refusal(logged_in("Viewer", **stale).post(*run)) == (403, "forbidden")
-    assert _refusal(logged_in(**stale, sid=...).post(*run)) == (403, "interactive_session_required")
+    assert _refusal(brand_with_claims("Viewer", **stale).post(*run)) == (403, "forbidden")
+    assert _refusal(brand_with_claims(**stale, sid=...).post(*run)) == (403, "interactive_session_required")
 
 
 @pytest.fixture
 def affiliate(app, monkeypatch, tmp_path):
-    """What calls as an affiliate whose identity provider issued a token with these claims."""
+    """Return a function that sends a request as an affiliate whose token has the given claims."""
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"affiliate_issuer": idp.ISSUER, "affiliate_jwks": str(path), "affiliate_audience": idp.AUDIENCE}
@@ -116,8 +118,8 @@ def affiliate(app, monkeypatch, tmp_path):
     tokens.clear_caches()
 
     def call(method, body=None, is_verified=True, **claims):
-        said = idp.claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
-        headers = {"Authorization": f"Bearer {idp.token(idp.key('EdDSA'), said)}"}
+        token_claims = idp.claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
+        headers = {"Authorization": f"Bearer {idp.token(idp.key('EdDSA'), token_claims)}"}
         return app.test_client().open("/api/me/payout-account", method=method, json=body, headers=headers)
 
     yield call
@@ -125,9 +127,9 @@ def affiliate(app, monkeypatch, tmp_path):
     tokens.clear_caches()
 
 
-def test_where_an_affiliate_is_paid_is_changed_after_a_login_of_the_last_hour(affiliate):
+def test_payout_account_change_requires_fresh_login(affiliate):
     wallet = {"method": "Wallet", "walletEmail": "rita@example.com"}
-    stale, fresh = {"auth_time": _ago(_HOUR_S + 60)}, {"auth_time": _ago(_HOUR_S - 60)}
+    stale, fresh = {"auth_time": _seconds_ago(_HOUR_S + 60)}, {"auth_time": _seconds_ago(_HOUR_S - 60)}
 
     assert _refusal(affiliate("PUT", wallet, **stale)) == _STALE
     assert affiliate("GET", **stale).json["method"] is None
@@ -135,8 +137,8 @@ def test_where_an_affiliate_is_paid_is_changed_after_a_login_of_the_last_hour(af
     assert affiliate("PUT", wallet, **fresh).json["walletEmail"] == "rita@example.com"
 
 
-def test_the_description_says_so(app):
-    told = app.test_client().get("/api/openapi.json").json["paths"]["/api/v1/api-keys"]["post"]
+def test_openapi_document_states_fresh_login(app):
+    operation = app.test_client().get("/api/openapi.json").json["paths"]["/api/v1/api-keys"]["post"]
 
-    assert told["x-fresh-login-s"] == _HOUR_S
-    assert "fresh_login_required" in told["responses"]["403"]["x-codes"]
+    assert operation["x-fresh-login-s"] == _HOUR_S
+    assert "fresh_login_required" in operation["responses"]["403"]["x-codes"]

@@ -1,4 +1,4 @@
-"""Rate limits on a real server, shared by processes, and off while that server is away."""
+"""Rate limits in a real Redis, shared by processes, and off while Redis is down."""
 
 import time
 from types import SimpleNamespace
@@ -11,13 +11,13 @@ from adapters import servers
 from api.access import limits
 from api.access.limits import Limiter
 
-_AWAY = "unix:///nowhere/valkey.sock?db=0"
+_DOWN_URL = "unix:///nowhere/valkey.sock?db=0"
 
 
 def _limiter(redis_url: str | None = None) -> Limiter:
-    few = {"standard": 3, "s2s": 2, "apply": 2, "unknown": 100}
-    ones = dict.fromkeys(settings.current().web.limits_per_min, 1)
-    return Limiter(redis_url or servers.urls().redis_url, ones | few)
+    small_limits = {"standard": 3, "s2s": 2, "apply": 2, "unknown": 100}
+    limits_of_one = dict.fromkeys(settings.current().web.limits_per_min, 1)
+    return Limiter(redis_url or servers.urls().redis_url, limits_of_one | small_limits)
 
 
 def _failed_open() -> float:
@@ -26,12 +26,12 @@ def _failed_open() -> float:
 
 @pytest.fixture
 def strict_app(app, monkeypatch):
-    """The application with windows of two or three requests."""
+    """Return the application with windows of two or three requests."""
     monkeypatch.setitem(app.extensions, "limiter", _limiter())
     return app
 
 
-def test_two_processes_count_together(app):
+def test_limit_is_shared_by_processes(app):
     first, second = _limiter(), _limiter()
 
     allowed = [limiter.allows("standard", "ann") for limiter in (first, second, first, second, first)]
@@ -39,7 +39,7 @@ def test_two_processes_count_together(app):
     assert allowed == [True, True, True, False, False]
 
 
-def test_callers_and_buckets_count_apart(app):
+def test_callers_and_buckets_are_counted_separately(app):
     limiter = _limiter()
 
     allowed = [limiter.allows("strict_write", caller) for caller in ("ann", "ann", "bob")]
@@ -48,8 +48,8 @@ def test_callers_and_buckets_count_apart(app):
     assert limiter.allows("standard", "ann")
 
 
-def test_a_server_that_is_away_limits_nobody_and_every_request_is_counted(app):
-    limiter, before = _limiter(_AWAY), _failed_open()
+def test_unreachable_redis_allows_every_request_and_counts_it(app):
+    limiter, before = _limiter(_DOWN_URL), _failed_open()
 
     allowed = [limiter.allows("strict_write", "ann") for _ in range(5)]
 
@@ -57,29 +57,29 @@ def test_a_server_that_is_away_limits_nobody_and_every_request_is_counted(app):
     assert _failed_open() - before == 5
 
 
-def test_a_server_that_failed_is_left_alone_for_a_while(app, monkeypatch):
+def test_failed_redis_is_not_retried_for_a_while(app, monkeypatch):
     at_s = time.monotonic()
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s))
-    limiter = _limiter(_AWAY)
+    limiter = _limiter(_DOWN_URL)
     limiter.allows("strict_write", "ann")
     limiter._redis = _limiter()._redis  # the server is back
 
-    while_left_alone = [limiter.allows("strict_write", "ann") for _ in range(3)]
+    during_pause = [limiter.allows("strict_write", "ann") for _ in range(3)]
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s + 6))
-    afterwards = [limiter.allows("strict_write", "ann") for _ in range(2)]
+    after_pause = [limiter.allows("strict_write", "ann") for _ in range(2)]
 
-    assert while_left_alone == [True, True, True]
-    assert afterwards == [True, False]
+    assert during_pause == [True, True, True]
+    assert after_pause == [True, False]
 
 
-def test_one_request_too_many_is_a_429_without_a_body(strict_app, brand):
+def test_request_over_the_limit_returns_empty_429(strict_app, brand):
     answers = [brand.get("/api/v1/programs") for _ in range(4)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert answers[-1].data == b""
 
 
-def test_the_keys_of_one_person_share_a_window_and_other_people_have_their_own(strict_app, brand, rival):
+def test_keys_of_one_person_share_a_window(strict_app, brand, rival):
     for caller in (brand, brand, brand.other_key()):
         assert caller.get("/api/v1/programs").status_code == 200
 
@@ -87,19 +87,19 @@ def test_the_keys_of_one_person_share_a_window_and_other_people_have_their_own(s
     assert rival.get("/api/v1/programs").status_code == 200
 
 
-def test_a_persons_sessions_and_keys_share_one_window(strict_app, brand):
+def test_sessions_and_keys_of_one_person_share_a_window(strict_app, brand):
     callers = (brand, brand.person(email="owner@example.com"), brand.person(email="owner@example.com"), brand)
 
     assert [caller.get("/api/v1/programs").status_code for caller in callers] == [200, 200, 200, 429]
 
 
-def test_signed_ingest_is_limited_per_address_over_all_keys(strict_app, brand, rival):
+def test_signed_ingest_is_limited_per_address_across_keys(strict_app, brand, rival):
     statuses = [caller.sale().status_code for caller in (brand, rival, brand)]
 
     assert statuses == [400, 400, 429]
 
 
-def test_a_wrong_key_is_told_so_and_uses_nobodys_window(strict_app, brand):
+def test_wrong_key_returns_401_and_uses_no_window(strict_app, brand):
     client = strict_app.test_client()
     for _ in range(5):
         assert client.get("/api/v1/programs", headers={"Authorization": "Bearer wrong"}).status_code == 401
@@ -107,7 +107,7 @@ def test_a_wrong_key_is_told_so_and_uses_nobodys_window(strict_app, brand):
     assert brand.get("/api/v1/programs").status_code == 200
 
 
-def test_the_public_form_is_limited_per_address(strict_app, brand):
+def test_public_form_is_limited_per_address(strict_app, brand):
     client = strict_app.test_client()
     path = f"/api/p/id/{brand.id}/apply"
 
@@ -118,7 +118,7 @@ def test_the_public_form_is_limited_per_address(strict_app, brand):
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"])
-def test_no_header_of_a_stranger_says_from_where_they_come(strict_app, brand, header):
+def test_forwarding_headers_of_untrusted_clients_are_ignored(strict_app, brand, header):
     client, path = strict_app.test_client(), f"/api/p/id/{brand.id}/apply"
 
     answers = [client.post(path, json={}, headers={header: f"10.0.0.{n}"}).status_code for n in (1, 2, 3)]
@@ -126,7 +126,7 @@ def test_no_header_of_a_stranger_says_from_where_they_come(strict_app, brand, he
     assert answers == [404, 404, 429]
 
 
-def test_the_addresses_of_one_ipv6_network_count_as_one(strict_app, brand):
+def test_addresses_of_one_ipv6_network_share_a_window(strict_app, brand):
     client = strict_app.test_client()
     path = f"/api/p/id/{brand.id}/apply"
     addresses = ("2001:db8::1", "2001:db8::2", "2001:db8::ffff:3", "2001:db8:0:1::1")
@@ -136,7 +136,7 @@ def test_the_addresses_of_one_ipv6_network_count_as_one(strict_app, brand):
     assert [answer.status_code for answer in answers] == [404, 404, 429, 404]
 
 
-def test_an_ipv4_address_counts_alone_however_it_is_written(strict_app, brand):
+def test_mapped_ipv4_addresses_are_counted_separately(strict_app, brand):
     client = strict_app.test_client()
     path = f"/api/p/id/{brand.id}/apply"
     addresses = [f"::ffff:10.0.0.{n}" for n in (1, 2, 3, 4)]
@@ -146,18 +146,18 @@ def test_an_ipv4_address_counts_alone_however_it_is_written(strict_app, brand):
     assert {answer.status_code for answer in answers} == {404}
 
 
-def test_the_networks_of_one_ipv6_site_count_together_too(app):
+def test_networks_of_one_ipv6_site_share_a_wider_window(app):
     limiter = _limiter()
-    most = 3 * limits.SITE_TIMES
+    site_limit = 3 * limits.SITE_TIMES
 
-    spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(most + 2)]
+    spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(site_limit + 2)]
     elsewhere = limiter.allows("standard", "2001:db8:8::")
 
-    assert spread == [True] * most + [False] * 2
+    assert spread == [True] * site_limit + [False] * 2
     assert elsewhere
 
 
-def test_one_network_cannot_use_up_its_whole_site(app):
+def test_one_network_cannot_use_up_its_site_limit(app):
     limiter = _limiter()
 
     greedy = [limiter.allows("standard", "2001:db8:7:1::") for _ in range(3 * limits.SITE_TIMES + 10)]
@@ -166,16 +166,16 @@ def test_one_network_cannot_use_up_its_whole_site(app):
     assert limiter.allows("standard", "2001:db8:7:2::")
 
 
-def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkeypatch):
-    limiter, asked = _limiter(), []
-    ask = limiter._redis.send
-    monkeypatch.setattr(limiter._redis, "send", lambda *command: asked.append(command) or ask(*command))
+def test_ipv6_request_is_counted_in_one_round_trip(app, monkeypatch):
+    limiter, commands = _limiter(), []
+    send = limiter._redis.send
+    monkeypatch.setattr(limiter._redis, "send", lambda *command: commands.append(command) or send(*command))
     limiter.allows("standard", "2001:db8:7:1::")
-    asked.clear()
+    commands.clear()
 
     limiter.allows("standard", "2001:db8:7:1::")
 
-    assert [command[0] for command in asked] == ["EVALSHA"]
+    assert [command[0] for command in commands] == ["EVALSHA"]
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_a_request_from_an_ipv6_network_is_counted_in_one_round_trip(app, monkey
         ("", None),
     ],
 )
-def test_which_site_a_caller_belongs_to(caller, site):
+def test_site_is_the_48_bit_prefix_of_an_ipv6_caller(caller, site):
     assert limits.site_from_address(caller) == site
 
 
-def test_health_is_never_limited(strict_app):
+def test_health_check_is_never_limited(strict_app):
     client = strict_app.test_client()
 
     assert {client.get("/healthz").status_code for _ in range(20)} == {200}

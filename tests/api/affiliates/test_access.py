@@ -1,4 +1,4 @@
-"""Who may call the routes about affiliates. Source: core spec, section 5 and "Affiliates"; the endpoint list."""
+"""Access to the affiliate routes. Source: core spec, section 5 and "Affiliates"; the endpoint list."""
 
 import pytest
 
@@ -24,7 +24,7 @@ _WRITES = [
     ("POST", "/api/v1/affiliates/bulk-action"),
 ]
 _DASHBOARD = [("POST", "/api/affiliates/bulk/approve"), ("POST", "/api/affiliates/bulk/pause")]
-# The least role of a person at the dashboard, where it is not Viewer (reads) or Manager (writes).
+# The minimum role of a dashboard member, where it is not Viewer (reads) or Manager (writes).
 _ADMIN = {f"/api/v1/affiliates/{_ID}/tax-form", "/api/v1/affiliates/bulk-action"}
 _VERIFIED = {"/api/v1/affiliates/bulk-action", *(path for _, path in _DASHBOARD)}
 
@@ -34,7 +34,7 @@ def _call(caller, method, path):
 
 
 @pytest.mark.parametrize(("method", "path"), _WRITES)
-def test_a_read_key_does_not_write(brand, method, path):
+def test_read_key_cannot_write(brand, method, path):
     answer = _call(brand.other_key(scope="read"), method, path)
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -42,12 +42,12 @@ def test_a_read_key_does_not_write(brand, method, path):
 
 
 @pytest.mark.parametrize(("method", "path"), _READS)
-def test_a_read_key_reads(brand, method, path):
+def test_read_key_can_read(brand, method, path):
     assert _call(brand.other_key(scope="read"), method, path).status_code in (200, 404)
 
 
 @pytest.mark.parametrize(("method", "path"), _READS + _WRITES)
-def test_a_key_needs_the_starter_plan(app, method, path):
+def test_key_needs_the_starter_plan(app, method, path):
     free = Brand.create(app, plan="Free")
 
     answer = _call(free, method, path)
@@ -58,12 +58,12 @@ def test_a_key_needs_the_starter_plan(app, method, path):
 
 
 @pytest.mark.parametrize(("method", "path"), _READS + _WRITES + _DASHBOARD)
-def test_a_person_at_the_dashboard_passes_every_plan(app, method, path):
+def test_dashboard_member_passes_every_plan(app, method, path):
     assert _call(Brand.create(app, plan="Free").person("Owner"), method, path).status_code in (200, 400, 404)
 
 
 @pytest.mark.parametrize(("method", "path"), _READS + _WRITES + _DASHBOARD)
-def test_a_role_one_below_the_least_is_refused(brand, method, path):
+def test_role_below_the_minimum_is_refused(brand, method, path):
     least = "Admin" if path in _ADMIN else "Viewer" if (method, path) in _READS else "Manager"
     below = {"Admin": "Manager", "Manager": "Viewer"}.get(least)
 
@@ -76,7 +76,7 @@ def test_a_role_one_below_the_least_is_refused(brand, method, path):
 
 
 @pytest.mark.parametrize(("method", "path"), _WRITES + _DASHBOARD)
-def test_bulk_actions_ask_for_a_verified_email(brand, method, path):
+def test_bulk_actions_require_a_verified_email(brand, method, path):
     answer = _call(brand.person("Owner", is_email_verified=False), method, path)
 
     if path in _VERIFIED:
@@ -86,13 +86,13 @@ def test_bulk_actions_ask_for_a_verified_email(brand, method, path):
 
 
 @pytest.mark.parametrize(("method", "path"), _DASHBOARD)
-def test_a_key_does_not_use_the_dashboards_routes(brand, method, path):
+def test_key_cannot_use_dashboard_routes(brand, method, path):
     answer = _call(brand, method, path)
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
-def test_an_import_has_a_rate_limit_of_its_own(app):
+def test_import_has_its_own_rate_limit(app):
     guards = {
         rule.rule: app.view_functions[rule.endpoint].operation.guard
         for rule in app.url_map.iter_rules()
@@ -104,5 +104,5 @@ def test_an_import_has_a_rate_limit_of_its_own(app):
 
 
 @pytest.mark.parametrize("path", [path for method, path in _READS if method == "GET"])
-def test_an_affiliate_does_not_see_what_the_brand_sees(app, path):
+def test_affiliate_token_cannot_read_brand_routes(app, path):
     assert Partner(app, "ben@example.com").get(path).status_code == 401

@@ -1,4 +1,4 @@
-"""Affiliates as the brand creates and reads them, through HTTP."""
+"""Creating and reading affiliates as a brand, through HTTP."""
 
 import re
 from uuid import uuid4
@@ -24,18 +24,18 @@ def _events(brand):
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign, listening to every event."""
+    """Return the brand with one campaign and an endpoint for every event."""
     brand.program()
     brand.endpoint("https://localhost/hook")
     return brand
 
 
-def test_a_new_affiliate_is_approved_and_has_a_link(campaign):
+def test_new_affiliate_is_approved_and_has_a_link(campaign):
     answer = _create(campaign, fullName=" Ada Lovelace ")
 
-    shown = answer.json
+    affiliate = answer.json
     assert answer.status_code == 201
-    assert {name: shown[name] for name in shown if name not in ("id", "links") and not name.endswith("At")} == {
+    assert {name: affiliate[name] for name in affiliate if name not in ("id", "links") and not name.endswith("At")} == {
         "programId": str(campaign.programs[-1]),
         "email": "ada@example.com",
         "fullName": "Ada Lovelace",
@@ -49,52 +49,52 @@ def test_a_new_affiliate_is_approved_and_has_a_link(campaign):
         "rejectionReason": None,
         "isTest": False,
     }
-    assert shown["appliedAt"] == shown["approvedAt"] == shown["createdAt"]
-    (link,) = shown["links"]
+    assert affiliate["appliedAt"] == affiliate["approvedAt"] == affiliate["createdAt"]
+    (link,) = affiliate["links"]
     assert set(link) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
     assert (link["affiliateId"], link["customAlias"], link["isDefault"], link["format"]) == (
-        shown["id"],
+        affiliate["id"],
         None,
         True,
         "Short",
     )
     assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", link["slug"])
-    assert campaign.get(f"{URL}/{shown['id']}").json == shown
+    assert campaign.get(f"{URL}/{affiliate['id']}").json == affiliate
 
 
-def test_the_brand_is_told_of_a_new_and_approved_affiliate(campaign):
-    shown = _create(campaign, fullName="Ada").json
+def test_new_affiliate_sends_created_and_approved_events(campaign):
+    affiliate = _create(campaign, fullName="Ada").json
 
     shared = {
-        "affiliateId": shown["id"],
-        "programId": shown["programId"],
+        "affiliateId": affiliate["id"],
+        "programId": affiliate["programId"],
         "email": "ada@example.com",
         "fullName": "Ada",
     }
     assert _events(campaign) == [
-        ("affiliate.created", shared | {"status": "Approved", "slug": shown["links"][0]["slug"]}),
-        ("affiliate.approved", shared | {"approvedAt": shown["approvedAt"]}),
+        ("affiliate.created", shared | {"status": "Approved", "slug": affiliate["links"][0]["slug"]}),
+        ("affiliate.approved", shared | {"approvedAt": affiliate["approvedAt"]}),
     ]
     assert campaign.rows("select count(*) from job where name = 'webhook.deliver'") == [(2,)]
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_another_status_is_kept_and_not_an_approval(campaign, status):
-    shown = _create(campaign, status=status).json
+def test_other_initial_status_is_stored_without_approval(campaign, status):
+    affiliate = _create(campaign, status=status).json
 
-    assert (shown["status"], shown["approvedAt"]) == (status, None)
+    assert (affiliate["status"], affiliate["approvedAt"]) == (status, None)
     assert [type for type, _ in _events(campaign)] == ["affiliate.created"]
 
 
-def test_creating_one_is_audited(campaign):
-    shown = _create(campaign).json
+def test_creation_is_audited(campaign):
+    affiliate = _create(campaign).json
 
     assert campaign.rows("select entity_type, entity_id from audit_entry where action = 'affiliate.created'") == [
-        ("affiliate", shown["id"])
+        ("affiliate", affiliate["id"])
     ]
 
 
-def test_what_is_private_is_not_shown(campaign):
+def test_private_fields_are_not_returned(campaign):
     affiliate_id = campaign.affiliate("ben", application_data={"website": "secret.example"}, notes="likes tea")
 
     answer = campaign.get(f"{URL}/{affiliate_id}")
@@ -108,7 +108,7 @@ def test_what_is_private_is_not_shown(campaign):
     }  # fmt: skip
 
 
-def test_a_test_key_makes_a_test_affiliate(campaign):
+def test_test_key_creates_a_test_affiliate(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs.append(campaign.programs[-1])
 
@@ -116,7 +116,7 @@ def test_a_test_key_makes_a_test_affiliate(campaign):
     assert campaign.rows("select is_test from affiliate") == [(True,)]
 
 
-def test_an_email_joins_a_program_once_whatever_its_case(campaign):
+def test_duplicate_email_in_any_case_is_refused(campaign):
     _create(campaign)
 
     again = _create(campaign, email=" ADA@Example.COM ")
@@ -126,7 +126,7 @@ def test_an_email_joins_a_program_once_whatever_its_case(campaign):
     assert len(_events(campaign)) == 2
 
 
-def test_a_program_of_another_tenant_is_not_found(campaign, rival):
+def test_other_tenants_program_returns_404(campaign, rival):
     theirs = rival.program()
 
     foreign, nobodys = _create(campaign, programId=str(theirs)), _create(campaign, programId=str(uuid4()))
@@ -136,10 +136,10 @@ def test_a_program_of_another_tenant_is_not_found(campaign, rival):
     assert rival.rows("select count(*) from affiliate") == [(0,)]
 
 
-def test_a_rate_of_ones_own_is_shown_as_sent(campaign):
-    shown = _create(campaign, customCommissionType="Percentage", customCommissionValue=0).json
+def test_custom_rate_is_returned_as_sent(campaign):
+    affiliate = _create(campaign, customCommissionType="Percentage", customCommissionValue=0).json
 
-    assert (shown["customCommissionType"], shown["customCommissionValue"]) == ("Percentage", 0)
+    assert (affiliate["customCommissionType"], affiliate["customCommissionValue"]) == ("Percentage", 0)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_rate_of_ones_own_is_shown_as_sent(campaign):
         ("Cpl", "Fixed", 1000.5, "unit_fee_out_of_range"),
     ],
 )
-def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, value, code):
+def test_unpayable_custom_rate_is_refused(campaign, model, type, value, code):
     campaign.program(default_commission_model=model, default_commission_type="Fixed")
 
     answer = _create(campaign, customCommissionType=type, customCommissionValue=value)
@@ -161,7 +161,7 @@ def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, va
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"email": ...}, "email"),
         ({"email": None}, "email"),
@@ -193,26 +193,26 @@ def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, va
         ({"customCommissionType": "Fixed", "customCommissionValue": "5"}, "customCommissionValue"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
+def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
     answer = _create(campaign, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert list(answer.json["errors"]) == [named]
+    assert list(answer.json["errors"]) == [field]
     assert campaign.rows("select count(*) from affiliate") == [(0,)]
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, raw):
+def test_body_other_than_an_object_is_refused(campaign, raw):
     assert campaign.post(URL, raw).status_code == 400
 
 
-def test_names_and_addresses_of_every_script_are_kept(campaign):
-    shown = _create(campaign, fullName="李 🙂", email="jörg@münchen.example").json
+def test_names_and_emails_in_any_script_are_stored(campaign):
+    affiliate = _create(campaign, fullName="李 🙂", email="jörg@münchen.example").json
 
-    assert (shown["fullName"], shown["email"]) == ("李 🙂", "jörg@münchen.example")
+    assert (affiliate["fullName"], affiliate["email"]) == ("李 🙂", "jörg@münchen.example")
 
 
-def test_a_repeated_request_with_a_key_makes_one_affiliate(campaign):
+def test_repeated_idempotency_key_creates_one_affiliate(campaign):
     body = {"programId": str(campaign.programs[-1]), "email": "ada@example.com"}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
@@ -222,7 +222,7 @@ def test_a_repeated_request_with_a_key_makes_one_affiliate(campaign):
     assert len(_events(campaign)) == 2
 
 
-def test_plans_and_scopes_are_asked_for(app, campaign):
+def test_plan_and_scope_are_checked(app, campaign):
     free, reader = Brand.create(app, plan="Free"), campaign.other_key(scope="read")
     free.program()
     reader.programs.append(campaign.programs[-1])

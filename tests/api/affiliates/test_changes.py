@@ -13,7 +13,7 @@ URL = "/api/v1/affiliates"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign, listening to every event."""
+    """Return the brand with one campaign and an endpoint for every event."""
     brand.program()
     brand.endpoint("https://localhost/hook")
     return brand
@@ -44,7 +44,7 @@ def _group(brand, program_id):
     return group_id
 
 
-def test_every_field_is_changed_and_shown(campaign):
+def test_every_field_is_changed_and_returned(campaign):
     affiliate_id, group_id = campaign.affiliate("ben"), _group(campaign, campaign.programs[-1])
     changes = {
         "fullName": "Ben 李",
@@ -63,7 +63,7 @@ def test_every_field_is_changed_and_shown(campaign):
     assert campaign.get(f"{URL}/{affiliate_id}").json == answer.json
 
 
-def test_what_is_not_sent_stays(campaign):
+def test_omitted_fields_are_unchanged(campaign):
     affiliate_id = campaign.affiliate("ben", tags=["gold"], notes="likes tea", custom_commission_type="Fixed",
                                       custom_commission_value=Decimal(5))  # fmt: skip
     before = campaign.get(f"{URL}/{affiliate_id}").json
@@ -74,7 +74,7 @@ def test_what_is_not_sent_stays(campaign):
 
 
 @pytest.mark.parametrize("body", [{}, {"fullName": None, "status": None, "notes": None, "tags": None}])
-def test_a_change_of_nothing_is_not_audited(campaign, body):
+def test_change_without_effect_is_not_audited(campaign, body):
     affiliate_id = campaign.affiliate("ben", notes="likes tea", tags=["gold"])
     before = campaign.get(f"{URL}/{affiliate_id}").json
 
@@ -83,7 +83,7 @@ def test_a_change_of_nothing_is_not_audited(campaign, body):
     assert _audit(campaign) == []
 
 
-def test_a_change_is_audited_with_both_sides(campaign):
+def test_change_is_audited_with_old_and_new_values(campaign):
     affiliate_id = campaign.affiliate("ben", application_data={"website": "ben.example"})
     before = campaign.get(f"{URL}/{affiliate_id}").json
 
@@ -94,14 +94,14 @@ def test_a_change_is_audited_with_both_sides(campaign):
 
 
 @pytest.mark.parametrize("was", ["Pending", "Rejected", "Paused", "Banned"])
-def test_becoming_approved_is_told_once(campaign, was):
+def test_approval_sends_one_event(campaign, was):
     affiliate_id = campaign.affiliate("ben", status=was, approved_at=None, application_data={"website": "ben.example"})
 
     first = _change(campaign, affiliate_id, {"status": "Approved"}).json
     _change(campaign, affiliate_id, {"status": "Approved"})
 
-    (told,) = campaign.rows("select type, body::jsonb->'data' from event")
-    assert told == (
+    (event,) = campaign.rows("select type, body::jsonb->'data' from event")
+    assert event == (
         "affiliate.approved",
         {
             "affiliateId": str(affiliate_id),
@@ -114,7 +114,7 @@ def test_becoming_approved_is_told_once(campaign, was):
     )
 
 
-def test_the_first_approval_is_the_one_that_is_kept(campaign):
+def test_first_approval_date_is_kept(campaign):
     affiliate_id = campaign.affiliate("ben")
     approved_at = campaign.get(f"{URL}/{affiliate_id}").json["approvedAt"]
 
@@ -126,14 +126,14 @@ def test_the_first_approval_is_the_one_that_is_kept(campaign):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_any_other_status_is_told_to_nobody(campaign, status):
+def test_other_status_changes_send_no_event(campaign, status):
     affiliate_id = campaign.affiliate("ben")
 
     assert _change(campaign, affiliate_id, {"status": status}).json["status"] == status
     assert _events(campaign) == []
 
 
-def test_twins_approve_once(campaign):
+def test_concurrent_approvals_count_once(campaign):
     affiliate_id = campaign.affiliate("ben", status="Pending", approved_at=None)
 
     answers = at_once(*[lambda: _change(campaign, affiliate_id, {"status": "Approved"})] * 3)
@@ -142,7 +142,7 @@ def test_twins_approve_once(campaign):
     assert _events(campaign) == ["affiliate.approved"]
 
 
-def test_a_rate_of_ones_own_is_cleared_by_two_nulls(campaign):
+def test_custom_rate_is_cleared_by_two_nulls(campaign):
     affiliate_id = campaign.affiliate("ben", custom_commission_type="Fixed", custom_commission_value=Decimal(5))
 
     answer = _change(campaign, affiliate_id, {"customCommissionType": None, "customCommissionValue": None})
@@ -160,7 +160,7 @@ def test_a_rate_of_ones_own_is_cleared_by_two_nulls(campaign):
         ("Cpl", "Fixed", 1000.5, "unit_fee_out_of_range"),
     ],
 )
-def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, value, code):
+def test_unpayable_custom_rate_is_refused(campaign, model, type, value, code):
     campaign.program(default_commission_model=model, default_commission_type="Fixed")
     affiliate_id = campaign.affiliate("ben")
 
@@ -172,7 +172,7 @@ def test_a_rate_that_the_program_cannot_pay_is_refused(campaign, model, type, va
     assert campaign.get(f"{URL}/{affiliate_id}").json["notes"] == ""
 
 
-def test_tags_are_trimmed_and_kept_once_in_their_order(campaign):
+def test_tags_are_trimmed_and_deduplicated_in_order(campaign):
     affiliate_id = campaign.affiliate("ben")
 
     answer = _change(campaign, affiliate_id, {"tags": [" b ", "a", "b", "B", "x" * 50]})
@@ -181,13 +181,13 @@ def test_tags_are_trimmed_and_kept_once_in_their_order(campaign):
     assert _change(campaign, affiliate_id, {"tags": []}).json["tags"] == []
 
 
-def test_a_group_is_left_by_null(campaign):
+def test_null_removes_the_affiliate_from_its_group(campaign):
     affiliate_id = campaign.affiliate("ben", partner_group_id=_group(campaign, campaign.programs[-1]))
 
     assert _change(campaign, affiliate_id, {"partnerGroupId": None}).json["partnerGroupId"] is None
 
 
-def test_a_group_of_another_program_or_brand_is_not_found(campaign, rival):
+def test_group_of_another_program_or_tenant_returns_404(campaign, rival):
     theirs = _group(rival, rival.program())
     elsewhere = _group(campaign, campaign.program())
     affiliate_id = campaign.affiliate("ben", program_id=campaign.programs[0])
@@ -199,7 +199,7 @@ def test_a_group_of_another_program_or_brand_is_not_found(campaign, rival):
 
 
 @pytest.mark.parametrize(
-    ("body", "named"),
+    ("body", "field"),
     [
         ({"fullName": "x" * 201}, "fullName"),
         ({"fullName": 7}, "fullName"),
@@ -227,22 +227,22 @@ def test_a_group_of_another_program_or_brand_is_not_found(campaign, rival):
         ({"customCommissionType": "Fixed", "customCommissionValue": "5"}, "customCommissionValue"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, body, named):
+def test_malformed_field_is_named_in_problem_details(campaign, body, field):
     affiliate_id = campaign.affiliate("ben")
 
     answer = _change(campaign, affiliate_id, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert list(answer.json["errors"]) == [named]
+    assert list(answer.json["errors"]) == [field]
     assert _audit(campaign) == []
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, raw):
+def test_body_other_than_an_object_is_refused(campaign, raw):
     assert _change(campaign, campaign.affiliate("ben"), raw).status_code == 400
 
 
-def test_an_affiliate_who_is_not_there_comes_before_a_body_that_is_wrong(campaign, rival):
+def test_missing_affiliate_is_reported_before_invalid_body(campaign, rival):
     rival.program()
     theirs = rival.affiliate("ben")
 
@@ -252,7 +252,7 @@ def test_an_affiliate_who_is_not_there_comes_before_a_body_that_is_wrong(campaig
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_repeated_change_with_a_key_is_made_once(campaign):
+def test_repeated_idempotency_key_changes_once(campaign):
     affiliate_id = campaign.affiliate("ben")
 
     first = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")

@@ -1,4 +1,4 @@
-"""Applications, and what the brand decides about them, through HTTP. Source: core spec, "Affiliates", section 3."""
+"""Listing, approving and rejecting applications, through HTTP. Source: core spec, "Affiliates", section 3."""
 
 import pytest
 
@@ -11,7 +11,7 @@ URL = "/api/v1/affiliates"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign, listening to every event."""
+    """Return the brand with one campaign and an endpoint for every event."""
     brand.program()
     brand.endpoint("https://localhost/hook")
     return brand
@@ -35,7 +35,7 @@ def _actions(brand):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected"])
-def test_an_approval_is_told_and_audited(campaign, status):
+def test_approval_sends_an_event_and_is_audited(campaign, status):
     affiliate_id = _applicant(campaign, status=status, rejection_reason="no website" if status == "Rejected" else None)
 
     answer = campaign.post(f"{URL}/{affiliate_id}/approve", {})
@@ -47,11 +47,11 @@ def test_an_approval_is_told_and_audited(campaign, status):
     assert _actions(campaign) == ["affiliate.approved"]
 
 
-def test_an_approval_needs_no_body(campaign):
+def test_approval_needs_no_body(campaign):
     assert campaign.post(f"{URL}/{_applicant(campaign)}/approve").status_code == 200
 
 
-def test_approving_again_changes_nothing(campaign):
+def test_second_approval_changes_nothing(campaign):
     affiliate_id = _applicant(campaign)
     first = campaign.post(f"{URL}/{affiliate_id}/approve", {}).json
 
@@ -62,7 +62,7 @@ def test_approving_again_changes_nothing(campaign):
     assert _actions(campaign) == ["affiliate.approved"]
 
 
-def test_twins_approve_once(campaign):
+def test_concurrent_approvals_count_once(campaign):
     affiliate_id = _applicant(campaign)
 
     answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/approve", {})] * 3)
@@ -72,7 +72,7 @@ def test_twins_approve_once(campaign):
 
 
 @pytest.mark.parametrize("status", ["Paused", "Banned"])
-def test_who_is_paused_or_banned_is_not_approved_by_the_way(campaign, status):
+def test_paused_or_banned_affiliate_cannot_be_approved(campaign, status):
     affiliate_id = campaign.affiliate("ben", status=status)
 
     answer = campaign.post(f"{URL}/{affiliate_id}/approve", {})
@@ -81,7 +81,7 @@ def test_who_is_paused_or_banned_is_not_approved_by_the_way(campaign, status):
     assert _events(campaign) == []
 
 
-def test_a_rejection_keeps_its_reason(campaign):
+def test_rejection_reason_is_stored(campaign):
     affiliate_id = _applicant(campaign)
 
     answer = campaign.post(f"{URL}/{affiliate_id}/reject", {"reason": " keine Webseite 🙂 "})
@@ -94,14 +94,14 @@ def test_a_rejection_keeps_its_reason(campaign):
 
 
 @pytest.mark.parametrize("body", [None, {}, {"reason": None}, {"reason": "  "}])
-def test_a_rejection_needs_no_reason(campaign, body):
+def test_rejection_needs_no_reason(campaign, body):
     answer = campaign.post(f"{URL}/{_applicant(campaign)}/reject", body)
 
     assert (answer.status_code, answer.json["rejectionReason"]) == (200, None)
 
 
 @pytest.mark.parametrize("status", ["Approved", "Rejected", "Paused", "Banned"])
-def test_only_an_application_is_rejected(campaign, status):
+def test_only_pending_affiliates_can_be_rejected(campaign, status):
     affiliate_id = campaign.affiliate("ben", status=status)
 
     answer = campaign.post(f"{URL}/{affiliate_id}/reject", {"reason": "late"})
@@ -111,7 +111,7 @@ def test_only_an_application_is_rejected(campaign, status):
 
 
 @pytest.mark.parametrize("body", [{"reason": 7}, {"reason": "x" * 1001}, {"reason": "nul\x00"}, {"reason": ["x"]}])
-def test_a_malformed_reason_is_named(campaign, body):
+def test_malformed_reason_is_named(campaign, body):
     answer = campaign.post(f"{URL}/{_applicant(campaign)}/reject", body)
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["reason"])
@@ -119,27 +119,27 @@ def test_a_malformed_reason_is_named(campaign, body):
 
 @pytest.mark.parametrize("action", ["approve", "reject"])
 @pytest.mark.parametrize("raw", [b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, action, raw):
+def test_body_other_than_an_object_is_refused(campaign, action, raw):
     affiliate_id = _applicant(campaign)
 
     assert campaign.post(f"{URL}/{affiliate_id}/{action}", raw).status_code == 400
     assert campaign.get(f"{URL}/{affiliate_id}").json["status"] == "Pending"
 
 
-def test_approving_and_rejecting_at_once_ends_in_one_of_both(campaign):
+def test_concurrent_approval_and_rejection_end_in_one_status(campaign):
     affiliate_id = _applicant(campaign)
 
     at_once(
         *(lambda action=action: campaign.post(f"{URL}/{affiliate_id}/{action}", {}) for action in ("approve", "reject"))
     )
 
-    # Rejected first and then approved, or approved and then past rejecting.
+    # Either rejected and then approved, or approved, after which rejection is refused.
     assert campaign.get(f"{URL}/{affiliate_id}").json["status"] == "Approved"
     assert _events(campaign) == ["affiliate.approved"]
 
 
-def test_applications_are_a_flat_array_of_who_is_pending_newest_first(campaign, rival):
-    made = [str(_applicant(campaign, slug)) for slug in ("ann", "ben", "cleo")]
+def test_applications_are_pending_affiliates_newest_first(campaign, rival):
+    ids = [str(_applicant(campaign, slug)) for slug in ("ann", "ben", "cleo")]
     campaign.affiliate("dan")
     campaign.affiliate("eve", status="Rejected")
     rival.program()
@@ -147,12 +147,12 @@ def test_applications_are_a_flat_array_of_who_is_pending_newest_first(campaign, 
 
     listed = campaign.get(f"{URL}/applications")
 
-    assert (listed.status_code, [item["id"] for item in listed.json]) == (200, made[::-1])
-    assert [item["id"] for item in campaign.get(f"{URL}/applications?take=1&skip=1").json] == [made[1]]
+    assert (listed.status_code, [item["id"] for item in listed.json]) == (200, ids[::-1])
+    assert [item["id"] for item in campaign.get(f"{URL}/applications?take=1&skip=1").json] == [ids[1]]
     assert campaign.get(f"{URL}/applications?skip=3").json == []
 
 
-def test_applications_are_narrowed_to_a_program(campaign, rival):
+def test_applications_are_filtered_by_program(campaign, rival):
     here = str(_applicant(campaign))
     elsewhere = campaign.program()
     _applicant(campaign, "ann", program_id=elsewhere)
@@ -164,20 +164,20 @@ def test_applications_are_narrowed_to_a_program(campaign, rival):
 
 
 @pytest.mark.usefixtures("alone")
-def test_applications_are_found_by_the_index_of_those_who_wait(campaign):
+def test_applications_are_read_by_the_pending_index(campaign):
     _applicant(campaign)
-    sent = []
+    trips = []
 
-    db.db.trip_hooks.append(sent.append)
+    db.db.trip_hooks.append(trips.append)
     campaign.get(f"{URL}/applications")
-    db.db.trip_hooks.remove(sent.append)
-    asked = next(part for trip in sent for part in trip.decode().split(";\n") if part.startswith("execute hot_"))
-    plan = "\n".join(line for (line,) in campaign.rows("explain " + asked))
+    db.db.trip_hooks.remove(trips.append)
+    statement = next(part for trip in trips for part in trip.decode().split(";\n") if part.startswith("execute hot_"))
+    plan = "\n".join(line for (line,) in campaign.rows("explain " + statement))
 
     assert "Scan using affiliate_pending" in plan, plan
 
 
-def test_fifty_applications_are_shown_and_two_hundred_at_most(campaign):
+def test_applications_page_has_fifty_rows_and_two_hundred_at_most(campaign):
     for number in range(201):
         _applicant(campaign, f"number-{number}")
 
@@ -186,7 +186,7 @@ def test_fifty_applications_are_shown_and_two_hundred_at_most(campaign):
 
 
 @pytest.mark.parametrize("query", ["take=0", "take=x", "take=-1", "skip=-1", "skip=x", f"skip={10**18}", "programId=x"])
-def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+def test_invalid_query_is_refused(campaign, query):
     answer = campaign.get(f"{URL}/applications?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -194,15 +194,15 @@ def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
 
 def test_applications_cost_the_same_for_one_and_for_many(campaign):
     _applicant(campaign, "ann")
-    one = trips_of(lambda: campaign.get(f"{URL}/applications"))
+    trips_for_one = trips_of(lambda: campaign.get(f"{URL}/applications"))
     for number in range(9):
         _applicant(campaign, f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(f"{URL}/applications")) == one
+    assert trips_of(lambda: campaign.get(f"{URL}/applications")) == trips_for_one
 
 
 @pytest.mark.parametrize("role", ["Owner", "Viewer"])
-def test_a_person_at_the_dashboard_sees_the_application_and_a_key_does_not(campaign, role):
+def test_application_answers_are_visible_to_members_but_not_keys(campaign, role):
     affiliate_id = _applicant(campaign, application_data={"website": "ben.example"})
     _applicant(campaign, "ann", application_data=None)
     person = campaign.person(role)
@@ -214,7 +214,7 @@ def test_a_person_at_the_dashboard_sees_the_application_and_a_key_does_not(campa
     assert person.get(f"{URL}/applications").json[0]["applicationData"] is None
 
 
-def test_nobody_is_shown_accounts_and_payout_details(campaign):
+def test_account_and_payout_details_are_not_returned(campaign):
     affiliate_id = _applicant(campaign, wallet_email="pay@ben.example")
 
     for caller in (campaign, campaign.person("Owner")):

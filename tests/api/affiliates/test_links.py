@@ -13,7 +13,7 @@ AFFILIATES = "/api/v1/affiliates"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign and its affiliate ben."""
+    """Return the brand with one campaign and its affiliate ben."""
     brand.program()
     brand.affiliate("ben")
     return brand
@@ -30,27 +30,27 @@ def _actions(brand):
     )
 
 
-def test_a_new_link_has_a_random_slug_and_is_a_short_one(campaign):
+def test_new_link_is_short_and_has_a_random_slug(campaign):
     answer = campaign.post(_url(campaign), {})
 
-    shown = answer.json
+    link = answer.json
     assert answer.status_code == 201
-    assert set(shown) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
-    assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", shown["slug"])
-    assert (shown["customAlias"], shown["isDefault"], shown["format"]) == (None, False, "Short")
-    assert shown["url"] == f"{settings.current().web.url}/r/{shown['slug']}"
-    assert _actions(campaign) == [("tracking_link.created", shown["id"])]
-    assert campaign.sale(affiliateSlug=shown["slug"]).status_code == 200
+    assert set(link) == {"id", "affiliateId", "slug", "customAlias", "isDefault", "format", "url", "createdAt"}
+    assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", link["slug"])
+    assert (link["customAlias"], link["isDefault"], link["format"]) == (None, False, "Short")
+    assert link["url"] == f"{settings.current().web.url}/r/{link['slug']}"
+    assert _actions(campaign) == [("tracking_link.created", link["id"])]
+    assert campaign.sale(affiliateSlug=link["slug"]).status_code == 200
 
 
-def test_a_link_needs_no_body(campaign):
+def test_new_link_needs_no_body(campaign):
     assert campaign.post(_url(campaign)).status_code == 201
 
 
-def test_an_alias_is_the_slug(campaign):
-    shown = campaign.post(_url(campaign), {"customAlias": "ben-tips"}).json
+def test_alias_becomes_the_slug(campaign):
+    link = campaign.post(_url(campaign), {"customAlias": "ben-tips"}).json
 
-    assert (shown["slug"], shown["customAlias"]) == ("ben-tips", "ben-tips")
+    assert (link["slug"], link["customAlias"]) == ("ben-tips", "ben-tips")
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_an_alias_is_the_slug(campaign):
         ("Hash", "https://shop.test/a?x=1#top&via=ben-tips"),
     ],
 )
-def test_a_link_in_another_format_leads_to_the_promoted_site(brand, format, url):
+def test_other_link_formats_lead_to_the_promoted_site(brand, format, url):
     brand.program(referral_destination_url="https://shop.test/a?x=1#top")
     brand.affiliate("ben")
 
-    shown = brand.post(_url(brand), {"customAlias": "ben-tips", "format": format}).json
+    link = brand.post(_url(brand), {"customAlias": "ben-tips", "format": format}).json
 
-    assert (shown["format"], shown["url"]) == (format, url)
-    assert brand.get(_url(brand)).json[1] == shown
+    assert (link["format"], link["url"]) == (format, url)
+    assert brand.get(_url(brand)).json[1] == link
 
 
 def test_links_are_a_flat_array_with_the_default_one_first(campaign):
@@ -82,7 +82,7 @@ def test_links_are_a_flat_array_with_the_default_one_first(campaign):
 
 
 @pytest.mark.parametrize("alias", ["ann", "ben"])
-def test_a_taken_alias_is_refused(campaign, alias):
+def test_taken_alias_is_refused(campaign, alias):
     campaign.affiliate("ann")
 
     answer = campaign.post(_url(campaign), {"customAlias": alias})
@@ -91,7 +91,7 @@ def test_a_taken_alias_is_refused(campaign, alias):
     assert len(campaign.get(_url(campaign)).json) == 1
 
 
-def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
+def test_alias_requested_concurrently_is_given_once(campaign):
     campaign.affiliate("ann")
     urls = [_url(campaign, slug) for slug in ("ann", "ben")]
 
@@ -101,7 +101,7 @@ def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
 
 
 @pytest.mark.parametrize(
-    ("body", "named"),
+    ("body", "field"),
     [
         ({"customAlias": "Ben"}, "customAlias"),
         ({"customAlias": "ab"}, "customAlias"),
@@ -114,18 +114,18 @@ def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
         ({"format": 1}, "format"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, body, named):
+def test_malformed_field_is_named_in_problem_details(campaign, body, field):
     answer = campaign.post(_url(campaign), body)
 
-    assert (answer.status_code, list(answer.json["errors"])) == (400, [named])
+    assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
 
 
 @pytest.mark.parametrize("raw", [b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, raw):
+def test_body_other_than_an_object_is_refused(campaign, raw):
     assert campaign.post(_url(campaign), raw).status_code == 400
 
 
-def test_an_affiliate_has_twenty_links_on_a_sale_model_and_no_more(campaign):
+def test_sale_model_allows_twenty_links(campaign):
     url = _url(campaign)
     for _ in range(18):
         assert campaign.post(url, {}).status_code == 201
@@ -137,17 +137,17 @@ def test_an_affiliate_has_twenty_links_on_a_sale_model_and_no_more(campaign):
     assert len(campaign.get(url).json) == 20
 
 
-def test_a_link_that_ended_makes_room_for_another(campaign):
+def test_deleted_link_makes_room_for_another(campaign):
     url = _url(campaign)
-    made = [campaign.post(url, {}).json["id"] for _ in range(19)]
+    ids = [campaign.post(url, {}).json["id"] for _ in range(19)]
 
     assert campaign.post(url, {}).status_code == 409
-    assert campaign.call("DELETE", f"{url}/{made[0]}").status_code == 204
+    assert campaign.call("DELETE", f"{url}/{ids[0]}").status_code == 204
     assert campaign.post(url, {}).status_code == 201
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
-def test_an_affiliate_has_one_link_on_other_models(brand, model):
+def test_other_models_allow_one_link(brand, model):
     brand.program(default_commission_model=model, default_commission_type="Fixed")
     brand.affiliate("ben")
 
@@ -156,19 +156,19 @@ def test_an_affiliate_has_one_link_on_other_models(brand, model):
     assert (answer.status_code, answer.json["error"]) == (409, "link_limit_reached")
 
 
-def test_a_link_that_ended_leads_nowhere_and_is_shown_no_more(campaign):
+def test_deleted_link_credits_nothing_and_is_not_listed(campaign):
     link = campaign.post(_url(campaign), {"customAlias": "ben-tips"}).json
 
     answer = campaign.call("DELETE", f"{_url(campaign)}/{link['id']}")
 
     assert (answer.status_code, answer.data) == (204, b"")
-    assert [shown["slug"] for shown in campaign.get(_url(campaign)).json] == ["ben"]
+    assert [link["slug"] for link in campaign.get(_url(campaign)).json] == ["ben"]
     assert campaign.sale(affiliateSlug="ben-tips").status_code == 400
     assert _actions(campaign)[1:] == [("tracking_link.deleted", link["id"])]
     assert campaign.call("DELETE", f"{_url(campaign)}/{link['id']}").status_code == 404
 
 
-def test_the_default_link_stays(campaign):
+def test_default_link_cannot_be_deleted(campaign):
     url = _url(campaign)
 
     answer = campaign.call("DELETE", f"{url}/{campaign.get(url).json[0]['id']}")
@@ -177,7 +177,7 @@ def test_the_default_link_stays(campaign):
     assert len(campaign.get(url).json) == 1
 
 
-def test_links_of_somebody_else_are_not_found(campaign, rival):
+def test_links_of_other_affiliates_return_404(campaign, rival):
     rival.program()
     rival.affiliate("theirs")
     campaign.affiliate("ann")
@@ -192,7 +192,7 @@ def test_links_of_somebody_else_are_not_found(campaign, rival):
         assert (answer.status_code, answer.json["error"]) == (404, "not_found"), path
 
 
-def test_a_repeated_request_with_a_key_makes_one_link(campaign):
+def test_repeated_idempotency_key_creates_one_link(campaign):
     first = campaign.post(_url(campaign), {}, Idempotency_Key="once")
     again = campaign.post(_url(campaign), {}, Idempotency_Key="once")
 

@@ -13,13 +13,13 @@ URL = "/api/v1/affiliates"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign."""
+    """Return the brand with one campaign."""
     brand.program()
     return brand
 
 
-def test_the_list_walks_all_affiliates_newest_first(campaign, rival):
-    made = [str(campaign.affiliate(slug)) for slug in ("ann", "ben", "cleo", "dan", "eve")]
+def test_list_pages_through_all_affiliates_newest_first(campaign, rival):
+    ids = [str(campaign.affiliate(slug)) for slug in ("ann", "ben", "cleo", "dan", "eve")]
     rival.program()
     rival.affiliate("ben")
 
@@ -28,13 +28,13 @@ def test_the_list_walks_all_affiliates_newest_first(campaign, rival):
     skipped = campaign.get(f"{URL}?take=2&skip=2").json
     both = campaign.get(f"{URL}?take=1&skip=1&cursor={second['nextCursor']}").json
 
-    assert [item["id"] for item in first["items"] + second["items"]] == made[:0:-1]
+    assert [item["id"] for item in first["items"] + second["items"]] == ids[:0:-1]
     assert skipped["items"] == second["items"]
-    assert [item["id"] for item in both["items"]] == made[:1]
+    assert [item["id"] for item in both["items"]] == ids[:1]
     assert (both["hasMore"], both["nextCursor"]) == (False, None)
 
 
-def test_the_list_is_narrowed_to_a_program(campaign, rival):
+def test_list_is_filtered_by_program(campaign, rival):
     here = str(campaign.affiliate("ann"))
     elsewhere = campaign.program()
     campaign.affiliate("ben", program_id=elsewhere)
@@ -47,17 +47,17 @@ def test_the_list_is_narrowed_to_a_program(campaign, rival):
     assert campaign.get(f"{URL}?programId={theirs}").json["items"] == []
 
 
-def test_a_page_has_fifty_rows_and_at_most_two_hundred(campaign):
-    made = [str(campaign.affiliate(f"number-{number}")) for number in range(201)]
+def test_page_has_fifty_rows_and_at_most_two_hundred(campaign):
+    ids = [str(campaign.affiliate(f"number-{number}")) for number in range(201)]
 
-    usual, most = campaign.get(URL).json, campaign.get(f"{URL}?take=201").json
+    default_page, largest_page = campaign.get(URL).json, campaign.get(f"{URL}?take=201").json
 
-    assert [item["id"] for item in usual["items"]] == made[:150:-1]
-    assert [item["id"] for item in most["items"]] == made[:0:-1]
-    assert (usual["hasMore"], most["hasMore"]) == (True, True)
+    assert [item["id"] for item in default_page["items"]] == ids[:150:-1]
+    assert [item["id"] for item in largest_page["items"]] == ids[:0:-1]
+    assert (default_page["hasMore"], largest_page["hasMore"]) == (True, True)
 
 
-def test_a_deleted_affiliate_is_gone(campaign):
+def test_deleted_affiliate_is_not_listed(campaign):
     affiliate_id = campaign.affiliate("ann", deleted_at=datetime.now(UTC))
 
     assert campaign.get(f"{URL}/{affiliate_id}").status_code == 404
@@ -67,13 +67,13 @@ def test_a_deleted_affiliate_is_gone(campaign):
 @pytest.mark.parametrize(
     "query", ["take=0", "take=x", "skip=-1", "skip=x", "skip=99999999999999999999", "programId=x", "cursor=x"]
 )
-def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+def test_invalid_query_is_refused(campaign, query):
     answer = campaign.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
+def test_cursor_of_another_list_is_refused(campaign, rival):
     rival.program()
     for owner in (campaign, rival):
         owner.program()
@@ -83,25 +83,25 @@ def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
     cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
 
 
-def test_a_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
+def test_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
     campaign.affiliate("ann")
-    one = trips_of(lambda: campaign.get(URL))
+    trips_for_one = trips_of(lambda: campaign.get(URL))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(URL)) == one
+    assert trips_of(lambda: campaign.get(URL)) == trips_for_one
 
 
 @pytest.mark.parametrize("affiliate_id", ["nonsense", str(UUID(int=0)), str(UUID(int=5)).replace("-", "")])
-def test_what_is_no_id_names_no_affiliate(campaign, affiliate_id):
+def test_malformed_id_returns_404(campaign, affiliate_id):
     answer = campaign.get(f"{URL}/{affiliate_id}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("formats", [("Short", "Short", "Short"), ("Query", "Short", "Path")], ids=["short", "long"])
-def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign, formats):
-    """The list is rendered by the database, an affiliate alone is not: key by key, in one order, the same JSON."""
+def test_list_item_equals_single_affiliate_json(campaign, formats):
+    """PostgreSQL renders the list, Python a single affiliate: keys, their order and values must be equal."""
     campaign.rows("update program set referral_destination_url = 'https://shop.example/?a=1#top'")
     ann = campaign.affiliate(
         "ann",
@@ -121,13 +121,13 @@ def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign, form
 
     for caller in (campaign, campaign.person("Owner")):
         listed = orjson.loads(caller.get(URL).data)["items"]
-        alone = [orjson.loads(caller.get(f"{URL}/{id}").data) for id in (without, ben, ann)]
+        single = [orjson.loads(caller.get(f"{URL}/{id}").data) for id in (without, ben, ann)]
 
-        assert orjson.dumps(sorted(listed, key=_id)) == orjson.dumps(sorted(alone, key=_id))
-    assert [len(each["links"]) for each in sorted(listed, key=_id)] == [4, 2, 0]
+        assert orjson.dumps(sorted(listed, key=_id_of)) == orjson.dumps(sorted(single, key=_id_of))
+    assert [len(each["links"]) for each in sorted(listed, key=_id_of)] == [4, 2, 0]
 
 
-def test_a_page_is_one_round_trip_where_links_are_short_and_three_where_one_is_not(campaign):
+def test_page_costs_one_round_trip_with_short_links_else_three(campaign):
     url = f"{URL}?take=2"
     ann, *_ = [campaign.affiliate(slug) for slug in ("ann", "ben", "cleo")]
     campaign.get(url)
@@ -140,5 +140,5 @@ def test_a_page_is_one_round_trip_where_links_are_short_and_three_where_one_is_n
     assert trips_of(lambda: campaign.get(f"{URL}?take=3")) == short + 2
 
 
-def _id(shown):
-    return shown["id"]
+def _id_of(affiliate):
+    return affiliate["id"]

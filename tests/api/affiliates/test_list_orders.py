@@ -1,4 +1,4 @@
-"""The list of affiliates by status, by what is in their name or email, and in its three orders, through HTTP."""
+"""The list of affiliates filtered by status and by text in name or email, in its three orders, through HTTP."""
 
 from urllib.parse import quote
 
@@ -12,23 +12,23 @@ URL = "/api/v1/affiliates"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign."""
+    """Return the brand with one campaign."""
     brand.program()
     return brand
 
 
 def _names(brand, query):
-    """Walk the list two rows a page and return the names."""
-    found, cursor = [], ""
+    """Page through the list two rows at a time and return the names."""
+    names, cursor = [], ""
     while True:
         page = brand.get(f"{URL}?take=2&{query}{cursor}").json
-        found += [item["fullName"] for item in page["items"]]
+        names += [item["fullName"] for item in page["items"]]
         if not page["hasMore"]:
-            return found
+            return names
         cursor = f"&cursor={page['nextCursor']}"
 
 
-def test_each_order_is_walked_to_its_end(campaign, rival):
+def test_each_order_pages_through_every_affiliate(campaign, rival):
     for slug, name in (("a", "cleo"), ("b", "Ann"), ("c", "Élodie"), ("d", "ann"), ("e", "Ben"), ("f", "")):
         campaign.affiliate(slug, full_name=name)
     rival.program()
@@ -40,7 +40,7 @@ def test_each_order_is_walked_to_its_end(campaign, rival):
     assert _names(campaign, "") == _names(campaign, "sort=newest")
 
 
-def test_in_every_order_it_is_narrowed_to_a_program_a_status_and_a_person(campaign):
+def test_every_order_is_filtered_by_program_status_and_person(campaign):
     for slug, name, status in (("a", "Ann", "Paused"), ("b", "Ben", "Approved"), ("c", "Bea", "Paused")):
         campaign.affiliate(slug, full_name=name, status=status)
     here = campaign.programs[0]
@@ -53,11 +53,11 @@ def test_in_every_order_it_is_narrowed_to_a_program_a_status_and_a_person(campai
     assert _names(campaign, "status=Banned") == []
 
 
-def test_what_is_asked_for_stands_anywhere_in_a_name_or_an_email_whatever_its_case(campaign):
+def test_query_matches_part_of_name_or_email_in_any_case(campaign):
     campaign.affiliate("a", full_name="Ada Élodie Ek", email="ada@example.com", email_normalized="ada@example.com")
     campaign.affiliate("b", full_name="50% _off_", email="ekman@sales.example.com", email_normalized="x@example.com")
 
-    for wanted, found in (
+    for query, names in (
         ("EK", ["50% _off_", "Ada Élodie Ek"]),
         ("  élodie ek ", ["Ada Élodie Ek"]),
         ("@SALES.", ["50% _off_"]),
@@ -67,26 +67,26 @@ def test_what_is_asked_for_stands_anywhere_in_a_name_or_an_email_whatever_its_ca
         ("\\", []),
         ("'", []),
     ):
-        assert _names(campaign, f"q={quote(wanted)}") == found, wanted
+        assert _names(campaign, f"q={quote(query)}") == names, query
     assert len(_names(campaign, "q=%20")) == len(_names(campaign, "q=")) == 2
 
 
 @pytest.mark.parametrize("query", ["status=x", "status=approved", "status=", "sort=x", "sort=", "sort=Name"])
-def test_a_status_or_an_order_that_there_is_not_is_refused(campaign, query):
+def test_unknown_status_or_order_is_refused(campaign, query):
     answer = campaign.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [query.partition("=")[0]]
 
 
-@pytest.mark.parametrize("wanted", ["%00", "a%00", "x" * 201])
-def test_a_text_that_nobody_can_have_is_refused(campaign, wanted):
-    answer = campaign.get(f"{URL}?q={wanted}")
+@pytest.mark.parametrize("text", ["%00", "a%00", "x" * 201])
+def test_impossible_query_text_is_refused(campaign, text):
+    answer = campaign.get(f"{URL}?q={text}")
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["q"])
 
 
-def test_a_cursor_is_good_for_its_own_order_alone(campaign):
+def test_cursor_of_another_order_is_refused(campaign):
     for slug in ("a", "b"):
         campaign.affiliate(slug)
     for own in ("newest", "oldest", "name"):
@@ -97,7 +97,7 @@ def test_a_cursor_is_good_for_its_own_order_alone(campaign):
             assert answer.status_code == (200 if other == own else 400), (own, other)
 
 
-def test_by_name_the_next_page_follows_a_row_that_is_gone(campaign):
+def test_next_page_by_name_continues_after_a_deleted_row(campaign):
     for slug, name in (("a", "Ann"), ("b", "Ben"), ("c", "Cleo")):
         campaign.affiliate(slug, full_name=name)
     first = campaign.get(f"{URL}?take=2&sort=name").json
@@ -111,17 +111,17 @@ def test_by_name_the_next_page_follows_a_row_that_is_gone(campaign):
 
 
 @pytest.mark.parametrize("query", ["sort=name", "sort=oldest&status=Approved", "q=number"])
-def test_an_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query):
+def test_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query):
     campaign.affiliate("number")
-    one = trips_of(lambda: campaign.get(f"{URL}?{query}"))
+    trips_for_one = trips_of(lambda: campaign.get(f"{URL}?{query}"))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(f"{URL}?{query}")) == one
+    assert trips_of(lambda: campaign.get(f"{URL}?{query}")) == trips_for_one
 
 
 @pytest.mark.usefixtures("alone")
-def test_one_status_by_name_is_read_out_of_an_index_and_not_sorted(campaign):
+def test_status_by_name_is_read_from_an_index_without_sort(campaign):
     campaign.affiliate("a")
     trips = []
     db.db.trip_hooks.append(trips.append)
@@ -129,10 +129,10 @@ def test_one_status_by_name_is_read_out_of_an_index_and_not_sorted(campaign):
         assert campaign.get(f"{URL}?status=Approved&sort=name").status_code == 200
     finally:
         db.db.trip_hooks.remove(trips.append)
-    asked = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip]
-    # Of a handful of rows a sort is as cheap as an order that an index has; whether one has it is the question.
+    statements = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip]
+    # With few rows a sort is as cheap as an index in that order; the test asks whether such an index exists.
     explain = "discard plans; set local enable_sort = off; explain "
-    plans = ["\n".join(line for (line,) in campaign.rows(explain + one)) for one in asked]
+    plans = ["\n".join(line for (line,) in campaign.rows(explain + statement)) for statement in statements]
     (plan,) = [plan for plan in plans if "on affiliate " in plan]
 
     assert "affiliate_status_name_list" in plan, plan

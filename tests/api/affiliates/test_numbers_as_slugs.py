@@ -1,7 +1,7 @@
-"""A number is refused as a slug, whichever way it is requested; one from before stays its affiliate's.
+"""A number is refused as a slug on every route; an existing numeric slug keeps working.
 
-Shops write numbers of their own where gateways carry a slug. Source: core spec, "Affiliate invites" (slug_reserved);
-tracking spec, "Attribution method taxonomy".
+Shops put their own numbers into the field in which gateways carry a slug.
+Source: core spec, "Affiliate invites" (slug_reserved); tracking spec, "Attribution method taxonomy".
 """
 
 from uuid import uuid4
@@ -87,7 +87,7 @@ def test_number_with_a_letter_or_a_hyphen_is_a_slug(campaign, ask):
     assert ask(campaign, f"5-{uuid4().hex[:12]}").status_code in (200, 201)
 
 
-def test_every_operation_that_takes_an_alias_says_that_it_may_be_reserved(campaign):
+def test_operations_with_an_alias_document_slug_reserved(campaign):
     description = campaign.app.test_client().get("/api/openapi.json").json
     schemas = description["components"]["schemas"]
     taking = {}
@@ -102,7 +102,7 @@ def test_every_operation_that_takes_an_alias_says_that_it_may_be_reserved(campai
     assert all(taking.values()), taking
 
 
-def test_agent_is_refused_a_number_as_alias(campaign):
+def test_agent_cannot_use_a_number_as_alias(campaign):
     agent = Agent(campaign)
 
     refused = agent.refused(
@@ -117,13 +117,13 @@ def test_number_in_a_batch_of_invites_is_a_conflict(campaign):
 
     answer = campaign.post("/api/affiliate-invites/bulk", body)
 
-    assert [(one["requestedSlug"], one["reason"]) for one in answer.json["slugConflicts"]] == [
+    assert [(item["requestedSlug"], item["reason"]) for item in answer.json["slugConflicts"]] == [
         (NUMBER, "slug_reserved")
     ]
-    assert [one["slug"] for one in answer.json["invites"]] == [None]
+    assert [item["slug"] for item in answer.json["invites"]] == [None]
 
 
-def test_invite_from_before_that_promises_a_number_leads_to_another_slug(campaign):
+def test_old_invite_with_a_number_gets_another_slug(campaign):
     email = someone()
     token = token_of(invite(campaign, email=email))
     campaign.rows("update affiliate_invite set slug = %s returning id", NUMBER)
@@ -134,14 +134,14 @@ def test_invite_from_before_that_promises_a_number_leads_to_another_slug(campaig
     assert not answer.json["slug"].isdigit()
 
 
-def test_imported_affiliate_whose_slug_was_a_number_gets_another_one(campaign):
+def test_imported_affiliate_with_a_numeric_slug_gets_another(campaign):
     assert import_people(campaign, person_row("new", slug=NUMBER)).json["imported"] == 1
 
     ((slug,),) = campaign.rows("select slug from tracking_link where slug <> 'ann'")
     assert not slug.isdigit()
 
 
-def test_number_from_before_stays_the_slug_of_its_affiliate(campaign):
+def test_existing_numeric_slug_still_works(campaign):
     campaign.rows("update tracking_link set slug = %s returning id", NUMBER)
     second = campaign.program()
     email = campaign.rows("select email from affiliate")[0][0]

@@ -1,4 +1,4 @@
-"""Which slug an affiliate gets, and who gets it when two ask at once; through HTTP."""
+"""Assignment of slugs to affiliates, also under concurrent requests, through HTTP."""
 
 import pytest
 
@@ -22,20 +22,20 @@ def _events(brand):
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign, listening to every event."""
+    """Return the brand with one campaign and an endpoint for every event."""
     brand.program()
     brand.endpoint("https://localhost/hook")
     return brand
 
 
-def test_twins_become_one_affiliate(campaign):
+def test_concurrent_creations_make_one_affiliate(campaign):
     answers = at_once(lambda: _create(campaign), lambda: _create(campaign))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
 
 
-def test_a_person_who_joins_two_campaigns_at_once_has_one_slug(campaign):
+def test_joining_two_campaigns_concurrently_gives_one_slug(campaign):
     first, second = campaign.programs[-1], campaign.program()
 
     answers = at_once(*(lambda id=id: _create(campaign, programId=str(id)) for id in (first, second)))
@@ -44,7 +44,7 @@ def test_a_person_who_joins_two_campaigns_at_once_has_one_slug(campaign):
     assert len({answer.json["links"][0]["slug"] for answer in answers}) == 1
 
 
-def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
+def test_alias_requested_concurrently_is_given_once(campaign):
     answers = at_once(
         *(lambda email=email: _create(campaign, email=email, customAlias="best") for email in ("a@x.test", "b@x.test"))
     )
@@ -52,16 +52,16 @@ def test_two_people_who_want_one_alias_at_once_get_it_once(campaign):
     assert sorted(answer.status_code for answer in answers) == [201, 409]
 
 
-def test_an_alias_is_the_slug_of_the_default_link(campaign):
-    shown = _create(campaign, customAlias="ada-tips").json
+def test_alias_becomes_the_slug_of_the_default_link(campaign):
+    affiliate = _create(campaign, customAlias="ada-tips").json
 
-    assert [(link["slug"], link["customAlias"], link["isDefault"]) for link in shown["links"]] == [
+    assert [(link["slug"], link["customAlias"], link["isDefault"]) for link in affiliate["links"]] == [
         ("ada-tips", "ada-tips", True)
     ]
     assert campaign.sale(affiliateSlug="ADA-tips").status_code == 200
 
 
-def test_an_alias_of_somebody_else_is_refused_and_nothing_is_written(campaign):
+def test_taken_alias_is_refused_and_nothing_is_written(campaign):
     campaign.affiliate("ben")
     campaign.program()
 
@@ -72,14 +72,14 @@ def test_an_alias_of_somebody_else_is_refused_and_nothing_is_written(campaign):
     assert _events(campaign) == []
 
 
-def test_an_alias_is_free_in_another_organization(campaign, rival):
+def test_alias_is_available_in_another_organization(campaign, rival):
     rival.program()
     rival.affiliate("ben")
 
     assert _create(campaign, customAlias="ben").status_code == 201
 
 
-def test_a_person_has_one_default_slug_in_every_campaign(campaign):
+def test_default_slug_is_the_same_in_every_campaign(campaign):
     first = _create(campaign).json["links"][0]["slug"]
     campaign.program()
 
@@ -88,7 +88,7 @@ def test_a_person_has_one_default_slug_in_every_campaign(campaign):
     assert [link["slug"] for link in second["links"]] == [first]
 
 
-def test_an_alias_beside_a_known_slug_is_a_second_link(campaign):
+def test_alias_of_affiliate_with_a_slug_creates_a_second_link(campaign):
     first = _create(campaign, customAlias="ada").json["links"][0]["slug"]
     campaign.program()
 
@@ -101,7 +101,7 @@ def test_an_alias_beside_a_known_slug_is_a_second_link(campaign):
     assert campaign.get(f"{URL}/{second['id']}").json == second
 
 
-def test_a_random_slug_that_is_taken_is_drawn_again(campaign, monkeypatch):
+def test_taken_random_slug_is_replaced_by_another(campaign, monkeypatch):
     campaign.affiliate("taken222")
     letters = iter("taken222free3333")
     monkeypatch.setattr(enrollment.secrets, "choice", lambda _: next(letters))

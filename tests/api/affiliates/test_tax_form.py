@@ -17,19 +17,19 @@ _PDF = b"%PDF-1.7 \x00\xff a form"
 
 @pytest.fixture
 def ben(brand):
-    """The id of an affiliate of the brand, as text."""
+    """Return the id of an affiliate of the brand, as text."""
     brand.program()
     return str(brand.affiliate("ben"))
 
 
-def _keep(affiliate_id, content=_PDF, type="W9"):
+def _store_form(affiliate_id, content=_PDF, type="W9"):
     with db.any_org_work():
         return tax_form_files.any_org_store(
             affiliate_id=UUID(affiliate_id), type=type, content=content, now=datetime.now(UTC)
         ).form
 
 
-def _hold(affiliate_id):
+def _store_provider_held_form(affiliate_id):
     with db.any_org_work():
         tax_form_files.any_org_record_at_provider(affiliate_id=UUID(affiliate_id), now=datetime.now(UTC))
 
@@ -43,22 +43,22 @@ def _open(app, url):
     return app.test_client().get(f"{parts.path}?{parts.query}")
 
 
-def _audited(brand):
+def _audited_reads(brand):
     return brand.rows("select entity_type, entity_id, after from audit_entry where action = 'tax_form.read'")
 
 
-def test_a_form_is_shown_with_a_link_that_opens_it(app, brand, ben):
-    form = _keep(ben)
+def test_form_is_returned_with_a_working_link(app, brand, ben):
+    form = _store_form(ben)
 
-    shown = _read(brand, ben)
-    opened = [_open(app, shown.json["signedUrl"]) for _ in range(2)]
+    response = _read(brand, ben)
+    opened = [_open(app, response.json["signedUrl"]) for _ in range(2)]
 
-    assert shown.status_code == 200
-    assert set(shown.json) == {"id", "affiliateId", "type", "submittedAt", "signedUrl", "expiresInSeconds"}
-    assert (shown.json["id"], shown.json["affiliateId"], shown.json["type"]) == (str(form.id), ben, "W9")
-    assert shown.json["expiresInSeconds"] == 300
-    assert shown.json["signedUrl"].startswith(f"{settings.current().web.url}/api/files/{form.file_id}?expires=")
-    for answer in opened:  # as often as one likes
+    assert response.status_code == 200
+    assert set(response.json) == {"id", "affiliateId", "type", "submittedAt", "signedUrl", "expiresInSeconds"}
+    assert (response.json["id"], response.json["affiliateId"], response.json["type"]) == (str(form.id), ben, "W9")
+    assert response.json["expiresInSeconds"] == 300
+    assert response.json["signedUrl"].startswith(f"{settings.current().web.url}/api/files/{form.file_id}?expires=")
+    for answer in opened:  # a link may be opened repeatedly
         assert (answer.status_code, answer.data, answer.content_type) == (200, _PDF, "application/pdf")
         assert answer.headers["Content-Disposition"] == 'attachment; filename="tax-form.pdf"'
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -72,20 +72,20 @@ def test_a_form_is_shown_with_a_link_that_opens_it(app, brand, ben):
         (b"\xff\xd8\xff\xe0 pixels", "image/jpeg", "tax-form.jpg"),
     ],
 )
-def test_a_picture_of_a_form_is_a_form(app, brand, ben, *, content, media_type, name):
-    _keep(ben, content, "W8BENE")
+def test_image_of_a_form_is_accepted(app, brand, ben, *, content, media_type, name):
+    _store_form(ben, content, "W8BENE")
 
-    shown = _read(brand, ben).json
-    answer = _open(app, shown["signedUrl"])
+    form = _read(brand, ben).json
+    answer = _open(app, form["signedUrl"])
 
-    assert shown["type"] == "W8BENE"
+    assert form["type"] == "W8BENE"
     assert (answer.data, answer.content_type) == (content, media_type)
     assert name in answer.headers["Content-Disposition"]
 
 
-def test_of_a_form_that_the_provider_holds_nothing_else_is_said(brand, ben):
-    _keep(ben)
-    _hold(ben)
+def test_provider_held_form_has_no_link(brand, ben):
+    _store_form(ben)
+    _store_provider_held_form(ben)
 
     answer = _read(brand, ben)
 
@@ -93,10 +93,10 @@ def test_of_a_form_that_the_provider_holds_nothing_else_is_said(brand, ben):
     assert brand.rows("select count(*) from stored_file") == [(0,)]
 
 
-def test_a_new_form_takes_the_place_of_the_one_before(app, brand, ben):
-    _keep(ben)
+def test_new_form_replaces_the_previous_one(app, brand, ben):
+    _store_form(ben)
     former = _read(brand, ben).json["signedUrl"]
-    _keep(ben, b"%PDF-2.0 newer", "W8BEN")
+    _store_form(ben, b"%PDF-2.0 newer", "W8BEN")
 
     assert _read(brand, ben).json["type"] == "W8BEN"
     assert _open(app, _read(brand, ben).json["signedUrl"]).data == b"%PDF-2.0 newer"
@@ -104,8 +104,8 @@ def test_a_new_form_takes_the_place_of_the_one_before(app, brand, ben):
     assert brand.rows("select count(*) from stored_file") == [(1,)]
 
 
-def test_a_form_is_sealed_at_rest(brand, ben):
-    _keep(ben)
+def test_form_is_encrypted_at_rest(brand, ben):
+    _store_form(ben)
 
     ((content,),) = brand.rows("select content from stored_file")
 
@@ -113,38 +113,40 @@ def test_a_form_is_sealed_at_rest(brand, ben):
 
 
 @pytest.mark.parametrize(
-    ("prepare", "found"), [(_keep, True), (_hold, True), (lambda _: None, False)], ids=["ours", "held", "absent"]
+    ("prepare", "is_found"),
+    [(_store_form, True), (_store_provider_held_form, True), (lambda _: None, False)],
+    ids=["ours", "held", "absent"],
 )
-def test_every_read_is_audited(brand, ben, prepare, found):
+def test_every_read_is_audited(brand, ben, prepare, is_found):
     prepare(ben)
 
     _read(brand, ben)
     _read(brand.person("Admin"), ben)
 
-    assert _audited(brand) == [("tax_form", ben, {"found": found})] * 2
+    assert _audited_reads(brand) == [("tax_form", ben, {"found": is_found})] * 2
 
 
-def test_a_form_that_is_not_there_is_not_found(brand, rival, ben):
+def test_missing_form_returns_404(brand, rival, ben):
     rival.program()
     theirs = str(rival.affiliate("theirs"))
-    _keep(theirs)
+    _store_form(theirs)
 
     for affiliate_id in (ben, theirs, str(uuid4()), "nonsense"):
         answer = _read(brand, affiliate_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert _audited(rival) == []
+    assert _audited_reads(rival) == []
 
 
-def test_the_form_of_a_deleted_affiliate_is_kept(brand, ben):
-    _keep(ben)
+def test_form_of_a_deleted_affiliate_is_kept(brand, ben):
+    _store_form(ben)
     brand.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [ben]})
 
     assert _read(brand, ben).status_code == 200
 
 
-def test_a_link_that_was_changed_or_is_over_opens_nothing(app, brand, ben):
-    form = _keep(ben)
+def test_altered_or_expired_link_returns_nothing(app, brand, ben):
+    form = _store_form(ben)
     good = urlsplit(_read(brand, ben).json["signedUrl"]).query
     over = file_links.build_url(form.file_id, now=datetime.now(UTC) - timedelta(seconds=300))
     expires, signature = (part.split("=")[1] for part in good.split("&"))
@@ -163,7 +165,7 @@ def test_a_link_that_was_changed_or_is_over_opens_nothing(app, brand, ben):
         assert _open(app, url).status_code == 404, url
 
 
-def test_a_good_link_to_a_file_of_another_kind_opens_nothing(app, brand, ben):
+def test_signed_link_to_another_kind_of_file_returns_nothing(app, brand, ben):
     file_id = uuid4()
     with db.unit_of_work(brand.id):
         db.db.stage(

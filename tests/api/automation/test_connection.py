@@ -1,4 +1,4 @@
-"""Whom a key connects to, and who gets that far."""
+"""The connection route: the organization of a key, and who may call it."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from tests.support.rows.brands import Brand
 URL = "/api/v1/automation/connection"
 
 
-def test_a_connection_says_whose_key_it_is_and_how_it_ends(brand):
+def test_connection_shows_organization_and_key_hint(brand):
     reader = brand.other_key(scope="read", is_test=True)
 
     assert brand.get(URL).json == {
@@ -18,17 +18,17 @@ def test_a_connection_says_whose_key_it_is_and_how_it_ends(brand):
         "isTest": False,
         "planTier": "Growth",
     }
-    shown = reader.get(URL).json
-    assert (shown["keyHint"], shown["scope"], shown["isTest"]) == (reader.api_key[-4:], "read", True)
+    connection = reader.get(URL).json
+    assert (connection["keyHint"], connection["scope"], connection["isTest"]) == (reader.api_key[-4:], "read", True)
 
 
-def test_a_person_has_no_key_to_hint_at(brand):
-    shown = brand.person().get(URL).json
+def test_member_connection_has_no_key_hint(brand):
+    connection = brand.person().get(URL).json
 
-    assert (shown["organizationId"], shown["keyHint"]) == (str(brand.id), None)
+    assert (connection["organizationId"], connection["keyHint"]) == (str(brand.id), None)
 
 
-def test_who_may_not_connect_is_told_why_at_once(app, brand):
+def test_refused_connection_states_the_reason(app, brand):
     free = Brand.create(app, plan="Free")
     revoked = brand.other_key()
     ((key_id,),) = brand.rows("select id from api_key order by created_at desc limit 1")

@@ -1,4 +1,4 @@
-"""Hooks of no-code platforms, through HTTP: made and left as often as a platform likes."""
+"""Hooks of no-code platforms, through HTTP: subscribing and unsubscribing are idempotent."""
 
 import re
 import secrets
@@ -15,62 +15,62 @@ ENDPOINTS = "/api/v1/webhooks"
 HOOK = "https://localhost/zap"
 
 
-def _on(brand, event="conversion.created", url=HOOK, **headers):
+def _subscribe(brand, event="conversion.created", url=HOOK, **headers):
     return brand.post(URL, {"event": event, "targetUrl": url}, **headers)
 
 
-def _living(brand):
+def _active_hooks(brand):
     return brand.rows("select id, url, events from webhook_endpoint where deleted_at is null order by created_at, id")
 
 
-def test_a_hook_shows_its_secret_once_and_stands_in_the_endpoint_list(brand):
-    made = _on(brand)
+def test_hook_returns_its_secret_once_and_is_in_the_endpoint_list(brand):
+    response = _subscribe(brand)
 
-    shown = dict(made.json)
-    assert made.status_code == 201
-    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", shown.pop("secret"))
-    assert set(shown) == {"id", "event", "createdAt"}
-    assert shown["event"] == "conversion.created"
+    hook = dict(response.json)
+    assert response.status_code == 201
+    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", hook.pop("secret"))
+    assert set(hook) == {"id", "event", "createdAt"}
+    assert hook["event"] == "conversion.created"
     (listed,) = brand.get(ENDPOINTS).json["items"]
     assert (listed["id"], listed["url"], listed["events"], listed["managedBy"]) == (
-        shown["id"],
+        hook["id"],
         HOOK,
         ["conversion.created"],
         "automation",
     )
 
 
-def test_the_same_pair_again_is_the_same_hook_without_its_secret(brand, rival):
-    first, again = _on(brand), _on(brand)
-    another, elsewhere = _on(brand, event="payout.paid"), _on(rival)
+def test_repeated_event_and_url_return_the_same_hook_without_secret(brand, rival):
+    first, again = _subscribe(brand), _subscribe(brand)
+    another, elsewhere = _subscribe(brand, event="payout.paid"), _subscribe(rival)
 
     assert (again.status_code, again.json) == (200, {k: v for k, v in first.json.items() if k != "secret"})
     assert [answer.status_code for answer in (another, elsewhere)] == [201, 201]
     assert len({answer.json["id"] for answer in (first, another, elsewhere)}) == 3
 
 
-def test_a_repeated_request_with_its_key_gets_the_first_answer(brand):
-    first, again = _on(brand, Idempotency_Key="on"), _on(brand, Idempotency_Key="on")
+def test_repeated_idempotency_key_returns_the_first_response(brand):
+    first, again = _subscribe(brand, Idempotency_Key="on"), _subscribe(brand, Idempotency_Key="on")
 
     assert (again.status_code, again.json) == (201, first.json)
-    assert len(_living(brand)) == 1
+    assert len(_active_hooks(brand)) == 1
 
 
-def test_switched_on_twice_at_once_makes_one_hook(brand):
+def test_concurrent_subscriptions_create_one_hook(brand):
     answers = []
-    in_threads(6, lambda _: answers.append(_on(brand)))
+    in_threads(6, lambda _: answers.append(_subscribe(brand)))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
-    assert len({answer.json["id"] for answer in answers}) == len(_living(brand)) == 1
+    assert len({answer.json["id"] for answer in answers}) == len(_active_hooks(brand)) == 1
     assert brand.rows("select action from audit_entry") == [("webhook_endpoint.created",)]
 
 
-def test_each_trigger_and_nothing_else_can_be_subscribed_to(brand):
-    assert {event: _on(brand, event=event).status_code for event in events.TESTABLE} == dict.fromkeys(
+def test_only_triggers_can_be_subscribed_to(brand):
+    assert {event: _subscribe(brand, event=event).status_code for event in events.TESTABLE} == dict.fromkeys(
         events.TESTABLE, 201
     )
     for event in ("*", "test", "conversion.denied", "conversion.*", "conversion_created", ""):
-        refused = _on(brand, event=event)
+        refused = _subscribe(brand, event=event)
         assert (refused.status_code, refused.json["error"], refused.json["invalid"]) == (
             400,
             "unknown_event",
@@ -79,7 +79,7 @@ def test_each_trigger_and_nothing_else_can_be_subscribed_to(brand):
         assert refused.json["valid"] == list(events.TESTABLE)
 
 
-def test_what_is_malformed_is_named_and_nothing_is_made(brand):
+def test_malformed_field_is_named_and_no_hook_is_created(brand):
     good = {"event": "payout.paid", "targetUrl": HOOK}
     wrong = [("event", value) for value in (None, 5, ["payout.paid"], {}, "x" * 101, "payout.paid\x00")]
     wrong += [("targetUrl", value) for value in (None, 5, [HOOK], {}, f"{HOOK}\x00", "x" * 70_000)]
@@ -93,10 +93,10 @@ def test_what_is_malformed_is_named_and_nothing_is_made(brand):
         assert list(brand.post(URL, {k: v for k, v in good.items() if k != field}).json["errors"]) == [field]
     for raw in (b"", b"[]", b"{", b"null", b"\xff", b'{"event":"payout.paid","event":"payout.paid"}'):
         assert brand.post(URL, raw).status_code == 400, raw
-    assert _living(brand) == []
+    assert _active_hooks(brand) == []
 
 
-def test_a_target_keeps_to_the_rules_of_webhooks(brand, monkeypatch):
+def test_target_url_follows_the_webhook_rules(brand, monkeypatch):
     for url, code in [
         ("http://example.com/hook", "https_required"),
         ("ftp://example.com/hook", "https_required"),
@@ -105,29 +105,29 @@ def test_a_target_keeps_to_the_rules_of_webhooks(brand, monkeypatch):
         ("https://example.com/" + "x" * 3000, "invalid_url"),
         ("https://user:pass@example.com/", "url_not_allowed"),
     ]:
-        refused = _on(brand, url=url)
+        refused = _subscribe(brand, url=url)
         assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, code, "targetUrl"), url
     monkeypatch.setenv("WEBHOOK_ALLOW_PRIVATE", "off")
     settings.current.cache_clear()
     try:
         for host in ("127.0.0.1", "localhost", "10.1.2.3", "169.254.169.254", "[::1]", "[fd00::1]", "2130706433"):
-            refused = _on(brand, url=f"https://{host}/hook")
+            refused = _subscribe(brand, url=f"https://{host}/hook")
             assert (refused.status_code, refused.json["error"]) == (400, "url_not_allowed"), host
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
-    assert _living(brand) == []
+    assert _active_hooks(brand) == []
 
 
-def test_an_address_as_long_as_it_may_be_is_kept(brand):
+def test_url_of_maximum_length_is_stored(brand):
     url = "https://localhost/".ljust(2048, "a")[:1000] + secrets.token_hex(524)
 
     assert len(url) == 2048
-    assert [_on(brand, url=url).status_code for _ in range(2)] == [201, 200]
+    assert [_subscribe(brand, url=url).status_code for _ in range(2)] == [201, 200]
 
 
-def test_hooks_have_a_cap_of_their_own(brand):
-    standing = _on(brand)
+def test_hooks_have_their_own_cap(brand):
+    standing = _subscribe(brand)
     alter(
         brand,
         "insert into webhook_endpoint (id, organization_id, url, events, secret_sealed, managed_by)"
@@ -136,75 +136,75 @@ def test_hooks_have_a_cap_of_their_own(brand):
         standing.json["id"],
     )
 
-    refused = _on(brand, url=f"{HOOK}/one-more")
+    refused = _subscribe(brand, url=f"{HOOK}/one-more")
     assert (refused.status_code, refused.json["error"]) == (409, "webhook_limit_reached")
-    assert _on(brand).status_code == 200
+    assert _subscribe(brand).status_code == 200
     assert brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).status_code == 201
     assert brand.call("DELETE", f"{URL}/{standing.json['id']}").status_code == 204
     answers = []
-    in_threads(4, lambda number: answers.append(_on(brand, url=f"{HOOK}/more-{number}").status_code))
+    in_threads(4, lambda number: answers.append(_subscribe(brand, url=f"{HOOK}/more-{number}").status_code))
     assert sorted(answers) == [201, 409, 409, 409]
 
 
-def test_endpoints_of_the_brands_own_leave_room_for_hooks_at_their_url(brand):
+def test_brand_endpoints_do_not_count_against_the_hook_cap(brand):
     own = [brand.post(ENDPOINTS, {"url": f"{HOOK}/{number}", "events": ["*"]}).status_code for number in range(20)]
 
     assert set(own) == {201}
-    assert _on(brand, url=f"{HOOK}/0").status_code == 201
+    assert _subscribe(brand, url=f"{HOOK}/0").status_code == 201
     assert brand.post(ENDPOINTS, {"url": f"{HOOK}/20", "events": ["*"]}).json["error"] == "webhook_limit_reached"
 
 
-def test_leaving_succeeds_however_often_and_touches_nothing_else(brand, rival):
-    mine, theirs = _on(brand).json["id"], _on(rival).json["id"]
+def test_repeated_unsubscribe_succeeds_and_affects_only_its_hook(brand, rival):
+    mine, theirs = _subscribe(brand).json["id"], _subscribe(rival).json["id"]
     own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json["id"]
 
     for hook_id in (mine, mine, theirs, own, str(uuid4()), "x", "%00", "9" * 3000):
         assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204, hook_id
 
-    assert [str(id) for id, *_ in _living(brand)] == [own]
-    assert [str(id) for id, *_ in _living(rival)] == [theirs]
+    assert [str(id) for id, *_ in _active_hooks(brand)] == [own]
+    assert [str(id) for id, *_ in _active_hooks(rival)] == [theirs]
     deleted = "select entity_id, before ->> 'managedBy' from audit_entry where action = 'webhook_endpoint.deleted'"
     assert brand.rows(deleted) == [(mine, "automation")]
-    again = _on(brand)
+    again = _subscribe(brand)
     assert (again.status_code, again.json["id"] != mine) == (201, True)
 
 
-def test_left_twice_at_once_is_one_end(brand):
-    hook_id, answers = _on(brand).json["id"], []
+def test_concurrent_unsubscribes_end_the_hook_once(brand):
+    hook_id, answers = _subscribe(brand).json["id"], []
     in_threads(4, lambda _: answers.append(brand.call("DELETE", f"{URL}/{hook_id}").status_code))
 
     assert answers == [204] * 4
     assert brand.rows("select count(*) from audit_entry where action = 'webhook_endpoint.deleted'") == [(1,)]
 
 
-def test_who_may_subscribe_and_who_may_leave(app, brand):
-    hook_id, reader = _on(brand).json["id"], brand.other_key(scope="read")
-    assert [_on(reader).status_code, reader.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
+def test_subscribe_and_unsubscribe_check_role_scope_and_plan(app, brand):
+    hook_id, reader = _subscribe(brand).json["id"], brand.other_key(scope="read")
+    assert [_subscribe(reader).status_code, reader.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
     viewer = brand.person("Viewer")
-    assert [_on(viewer).status_code, viewer.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
+    assert [_subscribe(viewer).status_code, viewer.call("DELETE", f"{URL}/{hook_id}").status_code] == [403, 403]
     stranger = Brand(app, brand.id, "nonsense", "")
-    assert [_on(stranger).status_code, stranger.call("DELETE", f"{URL}/{hook_id}").status_code] == [401, 401]
+    assert [_subscribe(stranger).status_code, stranger.call("DELETE", f"{URL}/{hook_id}").status_code] == [401, 401]
 
     brand.set(plan="Free")
-    refused = _on(brand, event="payout.paid")
+    refused = _subscribe(brand, event="payout.paid")
     assert (refused.status_code, refused.json["error"]) == (402, "plan_tier_required")
-    assert len(_living(brand)) == 1
+    assert len(_active_hooks(brand)) == 1
     assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204
-    assert _living(brand) == []
+    assert _active_hooks(brand) == []
 
 
-def test_a_revoked_key_leaves_its_hooks(brand):
+def test_hooks_outlive_their_revoked_key(brand):
     passing = brand.other_key()
-    hook_id = _on(passing).json["id"]
+    hook_id = _subscribe(passing).json["id"]
     brand.rows("update api_key set revoked_at = now() where created_at = (select max(created_at) from api_key)"
                " returning id")  # fmt: skip
 
-    assert _on(passing, event="payout.paid").status_code == 401
-    assert [id for id, *_ in _living(brand)] == [UUID(hook_id)]
+    assert _subscribe(passing, event="payout.paid").status_code == 401
+    assert [id for id, *_ in _active_hooks(brand)] == [UUID(hook_id)]
 
 
-def test_a_hook_is_removed_among_the_endpoints_and_not_changed_there(brand):
-    hook_id = _on(brand).json["id"]
+def test_endpoint_routes_can_delete_but_not_change_a_hook(brand):
+    hook_id = _subscribe(brand).json["id"]
     own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json
     url = f"{ENDPOINTS}/{hook_id}"
 
@@ -215,18 +215,18 @@ def test_a_hook_is_removed_among_the_endpoints_and_not_changed_there(brand):
     ):
         assert (answer.status_code, answer.json["error"]) == (409, "endpoint_is_managed")
     assert own["managedBy"] is None
-    lists = {query: [one["id"] for one in brand.get(f"{ENDPOINTS}{query}").json["items"]] for query in (
+    lists = {query: [endpoint["id"] for endpoint in brand.get(f"{ENDPOINTS}{query}").json["items"]] for query in (
         "", "?managed=true", "?managed=false")}  # fmt: skip
     assert lists == {"": [own["id"], hook_id], "?managed=true": [hook_id], "?managed=false": [own["id"]]}
     assert brand.get(f"{ENDPOINTS}?managed=yes").status_code == 400
     assert brand.call("DELETE", url).status_code == 204
-    assert [str(id) for id, *_ in _living(brand)] == [own["id"]]
+    assert [str(id) for id, *_ in _active_hooks(brand)] == [own["id"]]
 
 
-def test_a_hook_is_tried_with_its_event_alone(brand):
-    url = f"{ENDPOINTS}/{_on(brand).json['id']}/test"
+def test_hook_test_accepts_only_its_event(brand):
+    url = f"{ENDPOINTS}/{_subscribe(brand).json['id']}/test"
 
-    for sent in ({}, {"type": "test"}, {"type": "payout.paid"}):
-        refused = brand.post(url, sent)
-        assert (refused.status_code, refused.json["error"]) == (400, "event_not_subscribed"), sent
+    for body in ({}, {"type": "test"}, {"type": "payout.paid"}):
+        refused = brand.post(url, body)
+        assert (refused.status_code, refused.json["error"]) == (400, "event_not_subscribed"), body
     assert brand.post(url, {"type": "conversion.created"}).status_code == 200

@@ -1,4 +1,4 @@
-"""What a workflow is shown of an event before it happens: real ones as they were sent, else one that is made up."""
+"""Sample events of each trigger: real events as they were sent, else a made-up one."""
 
 import json
 from uuid import UUID
@@ -13,17 +13,17 @@ def _samples(brand, event, query=""):
     return brand.get(f"{URL}/{event}/samples{query}")
 
 
-def test_where_nothing_has_happened_each_trigger_has_a_made_up_one(brand):
+def test_trigger_without_events_has_a_made_up_sample(brand):
     for event in events.TESTABLE:
-        (shown,) = _samples(brand, event).json
-        assert list(shown) == ["id", "type", "createdAt", "organizationId", "data"], event
-        assert (shown["type"], shown["organizationId"]) == (event, str(brand.id))
-        assert shown["data"] == events.sample(event)
-        assert shown["id"] == _samples(brand, event).json[0]["id"]
+        (sample,) = _samples(brand, event).json
+        assert list(sample) == ["id", "type", "createdAt", "organizationId", "data"], event
+        assert (sample["type"], sample["organizationId"]) == (event, str(brand.id))
+        assert sample["data"] == events.sample(event)
+        assert sample["id"] == _samples(brand, event).json[0]["id"]
 
 
-def test_every_reference_of_a_rail_can_be_mapped(brand):
-    (shown,) = _samples(brand, "payout.paid").json
+def test_payout_sample_has_every_rail_reference(brand):
+    (sample,) = _samples(brand, "payout.paid").json
 
     assert {
         "processorTransferId",
@@ -31,10 +31,10 @@ def test_every_reference_of_a_rail_can_be_mapped(brand):
         "walletTransactionId",
         "gpOutboundPaymentId",
         "externalTransactionId",
-    } <= set(shown["data"])
+    } <= set(sample["data"])
 
 
-def test_real_ones_come_newest_first_byte_for_byte_and_without_what_a_test_sent(brand, rival, receiver, drain):
+def test_real_samples_are_exact_newest_first_without_test_events(brand, rival, receiver, drain):
     brand.program()
     brand.affiliate("ben")
     endpoint = brand.endpoint(receiver.url, ["conversion.created"])
@@ -44,23 +44,23 @@ def test_real_ones_come_newest_first_byte_for_byte_and_without_what_a_test_sent(
     brand.post(f"/api/v1/webhooks/{endpoint['id']}/test", {"type": "conversion.created"})
     drain()
 
-    shown = _samples(brand, "conversion.created")
-    told = {received.event["id"]: received.body for received in receiver.received}
-    assert len(told) == 13
-    bodies = [told[one["id"]] for one in shown.json]
-    assert shown.data == b"[" + b",".join(bodies) + b"]"
+    samples = _samples(brand, "conversion.created")
+    bodies_by_id = {received.event["id"]: received.body for received in receiver.received}
+    assert len(bodies_by_id) == 13
+    bodies = [bodies_by_id[sample["id"]] for sample in samples.json]
+    assert samples.data == b"[" + b",".join(bodies) + b"]"
     moments = [json.loads(body)["createdAt"] for body in bodies]
     assert len(bodies) == 3
     assert moments == sorted(moments, reverse=True)
     ((newest,),) = brand.rows("select id from event where not is_sample order by created_at desc, id desc limit 1")
-    assert shown.json[0]["id"] == f"evt_{UUID(str(newest)).hex}"
+    assert samples.json[0]["id"] == f"evt_{UUID(str(newest)).hex}"
     counts = {limit: len(_samples(brand, "conversion.created", f"?limit={limit}").json) for limit in (1, 2, 10, 500)}
     assert counts == {1: 1, 2: 2, 10: 10, 500: 10}
     assert len(_samples(rival, "conversion.created", "?limit=10").json) == 1
     assert _samples(rival, "conversion.created").json[0]["organizationId"] == str(rival.id)
 
 
-def test_what_is_asked_wrongly_is_refused(app, brand):
+def test_invalid_sample_request_is_refused(app, brand):
     for event in ("conversion.denied", "*", "test", "conversion_created", "x", "%00", "x" * 2000):
         refused = _samples(brand, event)
         assert (refused.status_code, refused.json["error"]) == (400, "unknown_event"), event

@@ -1,4 +1,4 @@
-"""One thing is found by what a workflow knows of it: exactly, in one's own organization, newest first, ten at most."""
+"""Searches for workflows: exact match, only in the caller's organization, newest first, at most ten results."""
 
 from uuid import uuid4
 
@@ -13,18 +13,18 @@ from tests.support.rows.program_rows import ago, conversion
 URL = "/api/v1/automation/search"
 
 
-def _ids(brand, what, **asked):
+def _ids(brand, resource, **params):
     answer = brand.app.test_client().get(
-        f"{URL}/{what}", query_string=asked, headers={"Authorization": f"Bearer {brand.api_key}"}
+        f"{URL}/{resource}", query_string=params, headers={"Authorization": f"Bearer {brand.api_key}"}
     )
     assert answer.status_code == 200, answer.get_data(as_text=True)
-    return [one["id"] for one in answer.json]
+    return [item["id"] for item in answer.json]
 
 
-def test_affiliates_are_found_by_their_whole_email_in_any_case_or_by_a_slug(brand, rival):
-    for one in (brand, rival):
-        one.program()
-        one.affiliate("ann", email=f"ann@{brand.id.hex}.test")
+def test_affiliates_are_found_by_whole_email_in_any_case_or_slug(brand, rival):
+    for tenant in (brand, rival):
+        tenant.program()
+        tenant.affiliate("ann", email=f"ann@{brand.id.hex}.test")
     first = str(brand.rows("select id from affiliate")[0][0])
     brand.program()
     second = str(brand.affiliate("ann", email=f"ann@{brand.id.hex}.test"))
@@ -35,13 +35,13 @@ def test_affiliates_are_found_by_their_whole_email_in_any_case_or_by_a_slug(bran
     assert _ids(brand, "affiliates", slug="BOB") == [bob]
     assert _ids(brand, "affiliates", slug="ann", email=f"bob@{brand.id.hex}.test") == []
     assert _ids(brand, "affiliates", slug="an") == _ids(brand, "affiliates", slug="an%") == []
-    shown = brand.get(f"{URL}/affiliates?slug=bob").json
-    assert shown == [brand.get(f"/api/v1/affiliates/{bob}").json]
+    affiliates = brand.get(f"{URL}/affiliates?slug=bob").json
+    assert affiliates == [brand.get(f"/api/v1/affiliates/{bob}").json]
     alter(brand, "update affiliate set deleted_at = now() where id = %s", bob)
     assert _ids(brand, "affiliates", email=f"bob@{brand.id.hex}.test") == []
 
 
-def test_campaigns_are_found_by_slug_or_whole_name_and_archived_ones_are_not(brand, rival):
+def test_campaigns_are_found_by_slug_or_whole_name_unless_archived(brand, rival):
     rival.program(name="Spring sale", slug="spring")
     spring = str(brand.program(name="Spring sale", slug="spring"))
     twin = str(brand.program(name="Spring sale", slug="spring-two"))
@@ -57,9 +57,9 @@ def test_campaigns_are_found_by_slug_or_whole_name_and_archived_ones_are_not(bra
 
 
 def test_conversions_are_found_by_either_id_in_every_source(brand, rival):
-    for one in (brand, rival):
-        one.program()
-        one.affiliate("ben")
+    for tenant in (brand, rival):
+        tenant.program()
+        tenant.affiliate("ben")
     ((ben,),) = brand.rows("select id from affiliate")
     ((theirs,),) = rival.rows("select id from affiliate")
     older = str(conversion(brand, ben, external_event_id="order-1", created_at=ago(days=1)))
@@ -72,11 +72,11 @@ def test_conversions_are_found_by_either_id_in_every_source(brand, rival):
     assert _ids(brand, "conversions", id=older, externalEventId="order-2") == []
     assert _ids(brand, "conversions", id=foreign) == _ids(brand, "conversions", externalEventId="order") == []
     assert _ids(rival, "conversions", externalEventId="order-1") == [foreign]
-    listed = {one["id"]: one for one in brand.get("/api/v1/conversions").json["items"]}
+    listed = {tenant["id"]: tenant for tenant in brand.get("/api/v1/conversions").json["items"]}
     assert brand.get(f"{URL}/conversions?id={older}").json == [listed[older]]
 
 
-def test_a_sale_of_a_moment_ago_is_found_at_once(brand, drain):
+def test_new_sale_is_found_before_background_jobs_run(brand, drain):
     brand.program()
     brand.affiliate("ben")
     by_order = brand.sale(externalEventId="order-1").json["conversionId"]
@@ -88,7 +88,7 @@ def test_a_sale_of_a_moment_ago_is_found_at_once(brand, drain):
     assert brand.rows("select count(*) from conversion") == [(2,)]
 
 
-def test_payouts_are_found_by_id_or_as_an_affiliates_newest(app, rival):
+def test_payouts_are_found_by_id_or_affiliate_newest_first(app, rival):
     payroll = Payroll.owing(app)
     brand, ann = payroll.brand, payroll.affiliates["ann"]
     payroll.run()
@@ -105,10 +105,10 @@ def test_payouts_are_found_by_id_or_as_an_affiliates_newest(app, rival):
     assert brand.get(f"{URL}/payouts?id={newest_first[0]}").json == [alone]
 
 
-def test_ten_are_shown_at_most(brand):
-    made = [str(brand.program(name="Twins")) for _ in range(12)]
+def test_search_returns_at_most_ten(brand):
+    ids = [str(brand.program(name="Twins")) for _ in range(12)]
 
-    assert _ids(brand, "campaigns", name="Twins") == made[:1:-1]
+    assert _ids(brand, "campaigns", name="Twins") == ids[:1:-1]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_ten_are_shown_at_most(brand):
         ("payouts", ("id", "affiliateId")),
     ],
 )
-def test_searches_for_nothing_and_for_nonsense_are_refused(app, brand, what, names):
+def test_empty_or_malformed_search_is_refused(app, brand, what, names):
     for query in ("", "?take=5", "?Email=x"):
         refused = brand.get(f"{URL}/{what}{query}")
         assert (refused.status_code, refused.json["error"]) == (400, "search_term_required"), query
@@ -131,33 +131,37 @@ def test_searches_for_nothing_and_for_nonsense_are_refused(app, brand, what, nam
             assert (answer.status_code, list(answer.json.get("errors", []))) == (400, [name]), (name, value)
         for value in ("1%27--", "%25", "_", "%F0%9F%92%B8", "x%5C", "%FF"):
             assert brand.get(f"{URL}/{what}?{name}={value}").status_code in (200, 400), (name, value)
-    asked = f"{URL}/{what}?{names[0]}={uuid4()}"
+    url = f"{URL}/{what}?{names[0]}={uuid4()}"
     if what == "affiliates":
-        asked += "@example.com"
-    assert brand.other_key(scope="read").get(asked).json == []
-    assert Brand.create(app, plan="Free").get(asked).status_code == 402
-    assert Brand(app, brand.id, "nonsense", "").get(asked).status_code == 401
-    assert brand.post(asked).status_code == 405
+        url += "@example.com"
+    assert brand.other_key(scope="read").get(url).json == []
+    assert Brand.create(app, plan="Free").get(url).status_code == 402
+    assert Brand(app, brand.id, "nonsense", "").get(url).status_code == 401
+    assert brand.post(url).status_code == 405
 
 
-def test_a_search_costs_the_same_however_much_is_found(brand):
+def test_search_costs_the_same_for_any_number_of_results(brand):
     brand.program(name="Twins", slug="one")
     brand.affiliate("ben", email="ben@example.com")
     brand.sale(externalEventId="warm")
-    asked = (
+    queries = (
         "affiliates?email=ben@example.com",
         "affiliates?slug=ben",
         "campaigns?name=Twins",
         "conversions?externalEventId=warm",
         f"payouts?affiliateId={uuid4()}",
     )
-    for one in asked:
-        brand.get(f"{URL}/{one}")
-    key = 2  # the tests look up the key at each request; a service does so once in KEY_CACHE_S
-    once = [trips_of(lambda one=one: brand.get(f"{URL}/{one}")) - key for one in asked]
+    for query in queries:
+        brand.get(f"{URL}/{query}")
+    key_lookup_trips = 2  # tests look up the key on each request; a deployment does so once per KEY_CACHE_S
+    trips = [trips_of(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
     for number in range(9):
         brand.program(name="Twins", slug=f"n-{number}")
         brand.affiliate("ben", email="ben@example.com")
 
-    assert [trips_of(lambda one=one: brand.get(f"{URL}/{one}")) - key for one in asked] == once == [2, 2, 1, 3, 1]
+    assert (
+        [trips_of(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
+        == trips
+        == [2, 2, 1, 3, 1]
+    )
     assert len(_ids(brand, "affiliates", slug="ben")) == 10

@@ -1,4 +1,4 @@
-"""A link that can earn."""
+"""Fixture: a link that can earn."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.support.rows.visiting import new_slug
 
 @pytest.fixture
 def slug(brand):
-    """The brand has a program and an Approved affiliate with this slug."""
+    """Return the slug of an Approved affiliate of the brand's program."""
     brand.program(cookie_window_days=45, attribution_model="FirstTouch")
     slug = new_slug()
     brand.affiliate(slug)

@@ -1,4 +1,4 @@
-"""The query parameters that name an affiliate. Source: tracking spec, "Attribution parameters" and section 8."""
+"""Query parameters that identify an affiliate. Source: tracking spec, "Attribution parameters" and section 8."""
 
 import pytest
 
@@ -32,11 +32,11 @@ def _patch(caller, custom, **headers):
     return caller.call("PATCH", URL, {"custom": custom}, **headers)
 
 
-def _audited(brand):
+def _audit_entries(brand):
     return brand.rows("select before, after from audit_entry where action = 'org.attribution_params_changed'")
 
 
-def test_the_defaults_are_for_anybody_on_any_page(app):
+def test_defaults_are_public_on_any_origin(app):
     answer = app.test_client().get(f"{URL}/defaults", headers={"Origin": "https://shop.test"})
 
     assert answer.status_code == 200
@@ -54,7 +54,7 @@ def test_there_are_21_defaults():
     assert len(set(DEFAULTS)) == 21
 
 
-def test_without_custom_ones_the_defaults_are_the_order(brand):
+def test_without_custom_params_only_defaults_are_used(brand):
     assert brand.get(URL).json == {
         "custom": None,
         "defaults": DEFAULTS,
@@ -64,24 +64,24 @@ def test_without_custom_ones_the_defaults_are_the_order(brand):
     }
 
 
-def test_custom_ones_come_first_and_are_audited(brand):
+def test_custom_params_come_first_and_are_audited(brand):
     answer = _patch(brand, " pk_ref , my-tag,,pk_ref,")
 
     assert answer.status_code == 200
     assert answer.json["custom"] == "pk_ref,my-tag"
     assert answer.json["effectiveOrder"] == ["pk_ref", "my-tag", *DEFAULTS]
     assert brand.get(URL).json == answer.json
-    assert _audited(brand) == [({"custom": None}, {"custom": "pk_ref,my-tag"})]
+    assert _audit_entries(brand) == [({"custom": None}, {"custom": "pk_ref,my-tag"})]
 
 
-def test_a_default_among_the_custom_ones_comes_once(brand):
+def test_default_among_custom_params_is_listed_once(brand):
     answer = _patch(brand, "zz,ref")
 
     assert answer.json["effectiveOrder"] == ["zz", "ref", *[name for name in DEFAULTS if name != "ref"]]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", " , ,"])
-def test_nothing_clears_them(brand, nothing):
+def test_empty_value_clears_custom_params(brand, nothing):
     _patch(brand, "pk_ref")
 
     answer = _patch(brand, nothing)
@@ -90,18 +90,18 @@ def test_nothing_clears_them(brand, nothing):
     assert answer.json["effectiveOrder"] == DEFAULTS
 
 
-def test_the_same_again_is_no_change(brand):
+def test_unchanged_params_are_not_audited(brand):
     _patch(brand, "pk_ref")
     _patch(brand, "pk_ref")
 
-    assert len(_audited(brand)) == 1
+    assert len(_audit_entries(brand)) == 1
 
 
 @pytest.mark.parametrize(
     "custom",
     ["ab", "a" * 32, "0-_", ",".join(f"p{n}" for n in range(10)), "aa,bb" + "," * 251, ",".join(["same"] * 20)],
 )
-def test_what_is_within_the_limits_is_taken(brand, custom):
+def test_params_within_the_limits_are_accepted(brand, custom):
     assert _patch(brand, custom).status_code == 200
 
 
@@ -115,16 +115,16 @@ def test_what_is_within_the_limits_is_taken(brand, custom):
         (",".join(f"P{n}" for n in range(11)), "too_many_attribution_params"),
     ],
 )
-def test_what_is_too_much_is_refused_length_first(brand, custom, code):
+def test_too_many_or_too_long_params_are_refused_length_first(brand, custom, code):
     answer = _patch(brand, custom)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, "custom")
     assert brand.get(URL).json["custom"] is None
-    assert _audited(brand) == []
+    assert _audit_entries(brand) == []
 
 
 @pytest.mark.parametrize("entry", ["a", "a" * 33, "Ref", "a b", "réf", "a.b", "a\x00b", "ref?", "ﬀﬀ", "a\nb"])
-def test_entries_that_cannot_be_are_named(brand, entry):
+def test_invalid_entries_are_named(brand, entry):
     answer = _patch(brand, f"good,{entry}, fine ,!!")
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_attribution_param")
@@ -134,14 +134,14 @@ def test_entries_that_cannot_be_are_named(brand, entry):
 @pytest.mark.parametrize(
     "body", [{}, {"custom": 5}, {"custom": ["ref"]}, {"custom": True}, {"custom": 10**18}, [], b"no", b'{"custom":NaN}']
 )
-def test_a_malformed_body_is_told_in_problem_details(brand, body):
+def test_malformed_body_returns_problem_details(brand, body):
     answer = brand.call("PATCH", URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_a_lower_role_reads_and_is_refused_without_a_body(brand, role):
+def test_lower_role_can_read_but_write_returns_empty_403(brand, role):
     person = brand.person(role)
 
     answer = _patch(person, "pk_ref")
@@ -150,15 +150,15 @@ def test_a_lower_role_reads_and_is_refused_without_a_body(brand, role):
     assert (answer.status_code, answer.data) == (403, b"")
 
 
-def test_an_owner_needs_a_verified_email(brand):
+def test_owner_needs_a_verified_email(brand):
     refused = _patch(brand.person("Owner", is_email_verified=False), "pk_ref")
-    taken = _patch(brand.person("Owner"), "pk_ref")
+    response = _patch(brand.person("Owner"), "pk_ref")
 
     assert (refused.status_code, refused.json["error"]) == (403, "email_verification_required")
-    assert taken.status_code == 200
+    assert response.status_code == 200
 
 
-def test_a_reading_key_reads_and_is_told_the_scope(brand):
+def test_read_key_can_read_and_write_names_missing_scope(brand):
     reader = brand.other_key(scope="read")
 
     answer = _patch(reader, "pk_ref")
@@ -168,19 +168,19 @@ def test_a_reading_key_reads_and_is_told_the_scope(brand):
     assert "read_write" in answer.json["message"]
 
 
-def test_every_plan_may(brand):
+def test_every_plan_can_set_params(brand):
     brand.set(plan="Free", status="Canceled")
 
     assert _patch(brand, "pk_ref").status_code == 200
 
 
-def test_tenants_have_their_own(brand, rival):
+def test_params_are_separate_per_tenant(brand, rival):
     _patch(brand, "pk_ref")
 
     assert rival.get(URL).json["custom"] is None
 
 
-def test_a_repeated_request_gets_the_first_answer(brand):
+def test_repeated_idempotency_key_returns_the_first_response(brand):
     first = _patch(brand, "pk_ref", Idempotency_Key="k1")
     _patch(brand, "other")
     again = _patch(brand, "pk_ref", Idempotency_Key="k1")

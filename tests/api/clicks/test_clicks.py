@@ -1,4 +1,4 @@
-"""Visits told by a page, through HTTP. Source: tracking spec, "Public click endpoint", section 8 "Limits"."""
+"""Clicks reported by a page, through HTTP. Source: tracking spec, "Public click endpoint", section 8 "Limits"."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -19,13 +19,13 @@ from tests.support.rows.visiting import (
 _NOTHING = {"ok": True}
 
 
-def test_a_visit_is_answered_with_its_click_and_the_terms_of_the_campaign(app, brand, slug):
+def test_click_returns_its_id_and_the_campaign_terms(app, brand, slug):
     answer = click(app, slug)
 
-    shown = answer.json
+    payload = answer.json
     assert answer.status_code == 200
-    assert UUID(shown.pop("clickId")).version == 7
-    assert shown == {
+    assert UUID(payload.pop("clickId")).version == 7
+    assert payload == {
         "ok": True,
         "programId": str(brand.programs[0]),
         "slug": slug,
@@ -34,7 +34,7 @@ def test_a_visit_is_answered_with_its_click_and_the_terms_of_the_campaign(app, b
     }
 
 
-def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
+def test_click_details_are_on_the_stream_message(app, brand, slug):
     before = datetime.now(UTC)
     answer = click(
         app,
@@ -45,57 +45,57 @@ def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
         visitorId="v-1",
     )
 
-    (sent,) = on_stream()
+    (message,) = on_stream()
     ((affiliate_id,),) = brand.rows("select id from affiliate")
-    assert sent.id == answer.json["clickId"]
-    assert (sent.organization_id, sent.program_id) == (str(brand.id), str(brand.programs[0]))
-    assert (sent.affiliate_id, sent.slug) == (str(affiliate_id), slug)
-    assert before <= datetime.fromisoformat(sent.occurred_at) <= datetime.now(UTC)
-    assert (sent.sub_id, sent.visitor_id) == ("summersale", "v-1")
-    assert sent.query_names == ("via", "gclid", "ü")
-    assert sent.referrer_host == "news.example.com"
-    assert sent.languages == ("de-CH", "en")
-    assert sent.agent.startswith("Mozilla/5.0 (X11")
-    assert (sent.is_bot, sent.is_data_centre) == (False, False)
+    assert message.id == answer.json["clickId"]
+    assert (message.organization_id, message.program_id) == (str(brand.id), str(brand.programs[0]))
+    assert (message.affiliate_id, message.slug) == (str(affiliate_id), slug)
+    assert before <= datetime.fromisoformat(message.occurred_at) <= datetime.now(UTC)
+    assert (message.sub_id, message.visitor_id) == ("summersale", "v-1")
+    assert message.query_names == ("via", "gclid", "ü")
+    assert message.referrer_host == "news.example.com"
+    assert message.languages == ("de-CH", "en")
+    assert message.agent.startswith("Mozilla/5.0 (X11")
+    assert (message.is_bot, message.is_data_centre) == (False, False)
 
 
-def test_the_slug_alone_is_enough_and_null_is_nothing(app, slug):
+def test_slug_alone_is_enough_and_null_fields_are_ignored(app, slug):
     fields = dict.fromkeys(("programId", "url", "referrer", "subId", "visitorId"))
 
     assert click(app, slug, **fields, somethingElse=[1]).json["clickId"]
-    (sent,) = on_stream()
-    assert (sent.sub_id, sent.visitor_id, sent.referrer_host, sent.query_names) == (None, None, None, ())
+    (message,) = on_stream()
+    assert (message.sub_id, message.visitor_id, message.referrer_host, message.query_names) == (None, None, None, ())
 
 
-def test_a_visit_can_be_told_in_a_query(app, brand, slug):
+def test_click_can_be_sent_as_a_query(app, brand, slug):
     query = {"slug": slug, "programId": str(brand.programs[0]), "url": "https://shop.test/?a=1", "subId": "mail"}
 
     answer = visit(app, CLICK, query_string=query)
 
-    (sent,) = on_stream()
-    assert (answer.status_code, answer.json["clickId"]) == (200, sent.id)
-    assert (sent.sub_id, sent.query_names) == ("mail", ("a",))
+    (message,) = on_stream()
+    assert (answer.status_code, answer.json["clickId"]) == (200, message.id)
+    assert (message.sub_id, message.query_names) == ("mail", ("a",))
 
 
 @pytest.mark.parametrize("kind", ["text/plain;charset=UTF-8", "application/json", "application/octet-stream", None])
-def test_a_beacon_is_read_whatever_its_content_type(app, slug, kind):
+def test_beacon_is_read_with_any_content_type(app, slug, kind):
     answer = visit(app, CLICK, method="POST", data=f'{{"slug":"{slug}"}}'.encode(), content_type=kind)
 
     assert answer.json["clickId"]
 
 
-def test_a_slug_counts_in_any_case(app, slug):
+def test_slug_matches_in_any_case(app, slug):
     assert click(app, f" {slug.upper()} ").json["slug"] == slug
 
 
-def test_every_visit_is_a_click_of_its_own(app, slug):
+def test_every_visit_creates_its_own_click(app, slug):
     ids = {click(app, slug).json["clickId"] for _ in range(3)}
 
-    assert {sent.id for sent in on_stream()} == ids
+    assert {message.id for message in on_stream()} == ids
     assert len(ids) == 3
 
 
-def test_no_address_travels_and_one_visitor_is_known_again(app, slug):
+def test_message_has_no_ip_address_but_a_stable_visitor_hash(app, slug):
     for ip, agent in [
         ("203.0.113.7", "Firefox/140.0"),
         ("203.0.113.7", "Firefox/140.0"),
@@ -105,21 +105,21 @@ def test_no_address_travels_and_one_visitor_is_known_again(app, slug):
     ]:
         click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
 
-    sent = on_stream()
-    assert not any("203.0" in repr(one) for one in sent)
-    assert sent[0].visitor == sent[1].visitor
-    assert len({one.visitor for one in sent}) == 4
-    assert [one.network == sent[0].network for one in sent] == [True, True, True, True, False]
+    messages = on_stream()
+    assert not any("203.0" in repr(message) for message in messages)
+    assert messages[0].visitor == messages[1].visitor
+    assert len({message.visitor for message in messages}) == 4
+    assert [message.network == messages[0].network for message in messages] == [True, True, True, True, False]
 
 
-def test_a_long_agent_is_cut(app, slug):
+def test_long_user_agent_is_truncated(app, slug):
     click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
 
     assert len(on_stream()[0].agent) == 512
 
 
 @pytest.mark.parametrize("text", ["", "nobody-has-this", "ünïcode", "🙂" * 50, "a b", "x" * 200, "%00", "' or 1=1 --"])
-def test_a_slug_that_nobody_has_is_answered_with_nothing_else(app, text):
+def test_unknown_slug_returns_only_ok(app, text):
     answer = click(app, text or new_slug())
 
     assert (answer.status_code, answer.json) == (200, _NOTHING)
@@ -127,7 +127,7 @@ def test_a_slug_that_nobody_has_is_answered_with_nothing_else(app, text):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_an_affiliate_who_is_not_approved_gets_no_click(app, brand, slug, status):
+def test_unapproved_affiliate_gets_no_click(app, brand, slug, status):
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set status = %s", (status,))
 
@@ -136,7 +136,7 @@ def test_an_affiliate_who_is_not_approved_gets_no_click(app, brand, slug, status
 
 
 @pytest.mark.parametrize("change", ["is_active = false", "suspended_at = now()", "archived_at = now()"])
-def test_a_closed_program_gets_no_click(app, brand, slug, change):
+def test_closed_program_gets_no_click(app, brand, slug, change):
     with db.unit_of_work(brand.id):
         db.db.stage(f"update program set {change}")
 
@@ -144,7 +144,7 @@ def test_a_closed_program_gets_no_click(app, brand, slug, change):
     assert on_stream() == []
 
 
-def test_a_link_or_an_affiliate_that_ended_gets_no_click(app, brand, slug):
+def test_deleted_link_or_affiliate_gets_no_click(app, brand, slug):
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set deleted_at = now()")
     assert click(app, slug).json == _NOTHING
@@ -155,19 +155,21 @@ def test_a_link_or_an_affiliate_that_ended_gets_no_click(app, brand, slug):
     assert click(app, slug).json == _NOTHING
 
 
-def test_the_program_says_which_of_several_links(app, brand, rival, slug):
+def test_program_id_selects_among_links_with_the_same_slug(app, brand, rival, slug):
     second = brand.program()
     brand.affiliate(slug, email="second@example.com")
     third = rival.program()
     rival.affiliate(slug)
 
-    shown = [click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)]
+    program_ids = [
+        click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)
+    ]
 
-    assert shown == [str(second), str(third)]
+    assert program_ids == [str(second), str(third)]
     assert click(app, slug, programId=str(uuid4())).json == _NOTHING
 
 
-def test_without_a_program_who_can_earn_comes_first_and_then_the_oldest(app, brand, rival, slug):
+def test_without_program_id_earning_then_oldest_link_wins(app, brand, rival, slug):
     rival.program()
     rivals = rival.affiliate(slug)
     assert click(app, slug).json["programId"] == str(brand.programs[0])
@@ -181,7 +183,7 @@ def test_without_a_program_who_can_earn_comes_first_and_then_the_oldest(app, bra
     assert click(app, slug).json == _NOTHING
 
 
-def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug):
+def test_oldest_link_is_the_first_created(app, brand, rival, slug):
     rival.program()
     rival.affiliate(slug)
     with db.unit_of_work(rival.id):
@@ -204,39 +206,39 @@ def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug)
     ],
     ids=str,
 )
-def test_what_nobody_looks_at_is_no_click(app, slug, headers):
+def test_prefetch_and_bot_requests_are_no_click(app, slug, headers):
     assert click(app, slug, headers=headers).json == _NOTHING
     assert on_stream() == []
 
 
-def test_a_browser_that_a_tool_drives_is_a_click_to_be_judged(app, slug):
+def test_automated_browser_is_a_click_for_fraud_scoring(app, slug):
     agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/140.0.0.0 Safari/537.36"
 
     assert click(app, slug, headers={"User-Agent": agent}).json["clickId"]
 
 
-def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatch):
+def test_data_centre_address_is_marked_on_the_click(app, slug, monkeypatch):
     monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("203.0.113.0/24"))
 
     click(app, slug)
     click(app, slug, ip="203.0.114.7")
 
-    assert [sent.is_data_centre for sent in on_stream()] == [True, False]
+    assert [message.is_data_centre for message in on_stream()] == [True, False]
 
 
-def test_the_country_of_an_address_goes_with_the_click_and_the_address_does_not(app, slug, monkeypatch):
-    held = country_map.parse(["203.0.113.0/24,BR", "2001:db8::/32,SE"])
-    monkeypatch.setattr(countries, "load_map", lambda: held)
-    monkeypatch.setattr(countries, "find_country", held.country)
+def test_click_carries_the_country_but_not_the_address(app, slug, monkeypatch):
+    networks = country_map.parse(["203.0.113.0/24,BR", "2001:db8::/32,SE"])
+    monkeypatch.setattr(countries, "load_map", lambda: networks)
+    monkeypatch.setattr(countries, "find_country", networks.country)
 
     for ip in ("203.0.113.7", "::ffff:203.0.113.8", "2001:db8:7::1", "203.0.114.7", "10.0.0.1"):
         click(app, slug, ip=ip)
 
-    assert [sent.country for sent in on_stream()] == ["BR", "BR", "SE", None, None]
-    assert not [sent for sent in on_stream() if "203.0.113" in serialization.to_bytes(sent).decode()]
+    assert [message.country for message in on_stream()] == ["BR", "BR", "SE", None, None]
+    assert not [message for message in on_stream() if "203.0.113" in serialization.to_bytes(message).decode()]
 
 
-def test_a_head_request_is_no_click(app, slug):
+def test_head_request_is_no_click(app, slug):
     answer = visit(app, CLICK, method="HEAD", query_string={"slug": slug})
 
     assert (answer.status_code, answer.data) == (200, b"")
@@ -266,7 +268,7 @@ def test_a_head_request_is_no_click(app, slug):
         ("visitorId", "x" * 129),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(app, slug, field, value):
+def test_malformed_field_is_named_in_problem_details(app, slug, field, value):
     answer = click(app, **({"slug": slug} | {field: value}))
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
@@ -275,36 +277,36 @@ def test_a_malformed_field_is_named_in_problem_details(app, slug, field, value):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff", b'{"slug":"a","slug":"b"}', b"slug=ben"])
-def test_what_is_no_object_is_refused(app, raw):
+def test_body_other_than_an_object_is_refused(app, raw):
     answer = visit(app, CLICK, method="POST", data=raw)
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["body"])
 
 
-def test_a_query_without_a_slug_is_refused(app):
+def test_query_without_a_slug_is_refused(app):
     assert list(visit(app, CLICK).json["errors"]) == ["slug"]
 
 
-def test_a_body_that_is_too_large_is_refused(app):
+def test_oversized_body_is_refused(app):
     assert visit(app, CLICK, method="POST", data=b" " * 40_000).status_code == 413
 
 
 @pytest.mark.parametrize(
     "url", ["http://[", "not a url", "https://shop.test/?" + "&".join(f"p{n}=1" for n in range(80))]
 )
-def test_an_odd_page_address_costs_no_click(app, slug, url):
+def test_malformed_page_url_does_not_lose_the_click(app, slug, url):
     assert click(app, slug, url=url, referrer=url).json["clickId"]
     assert len(on_stream()[0].query_names) in (0, 50)
 
 
-def test_any_page_may_tell_of_a_visit_and_read_the_answer(app, slug):
-    asked = {"Origin": "https://shop.test", "Access-Control-Request-Method": "POST"}
+def test_any_origin_may_send_a_click_and_read_the_response(app, slug):
+    preflight_headers = {"Origin": "https://shop.test", "Access-Control-Request-Method": "POST"}
     client = app.test_client()
 
-    preflight = client.options(CLICK, headers=asked)
+    preflight = client.options(CLICK, headers=preflight_headers)
     answer = click(app, slug, headers={"Origin": "https://shop.test"})
 
-    for one in (preflight, answer):
-        assert one.headers["Access-Control-Allow-Origin"] == "https://shop.test"
+    for response in (preflight, answer):
+        assert response.headers["Access-Control-Allow-Origin"] == "https://shop.test"
     assert "Content-Type" in preflight.headers["Access-Control-Allow-Headers"]
     assert answer.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""Why a click does not count: told to people of the program's organization who test, and to nobody else."""
+"""Debug output of a click, returned only to testers from the program's organization."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream, vis
 _HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
 
-def _ask(app, slug, caller=None, *, query="debug=1", agent=BROWSER, **fields):
+def _post_click(app, slug, caller=None, *, query="debug=1", agent=BROWSER, **fields):
     headers = {"User-Agent": agent} | ({"Authorization": f"Bearer {caller}"} if caller else {})
     return visit(app, f"{CLICK}?{query}", method="POST", json={"slug": slug} | fields, headers=headers)
 
@@ -18,16 +18,16 @@ def _debug(answer):
     return answer.json.get("debug")
 
 
-def test_a_click_that_counts_says_so(app, brand, slug):
-    answer = _ask(app, slug, brand.api_key)
+def test_counted_click_is_explained_as_recorded(app, brand, slug):
+    answer = _post_click(app, slug, brand.api_key)
 
     assert _debug(answer) == {"recorded": True, "outcome": "recorded", "score": 0, "reasons": []}
     assert answer.json["clickId"]
     assert len(on_stream()) == 1
 
 
-def test_a_blocked_click_says_why_and_is_in_the_fraud_list(app, brand, slug):
-    answer = _ask(app, slug, brand.person("Viewer").api_key, agent=_HEADLESS)
+def test_blocked_click_is_explained_and_in_the_fraud_list(app, brand, slug):
+    answer = _post_click(app, slug, brand.person("Viewer").api_key, agent=_HEADLESS)
     consume()
 
     assert _debug(answer) == {"recorded": False, "outcome": "blocked", "score": 80, "reasons": ["headless"]}
@@ -40,41 +40,43 @@ def test_a_blocked_click_says_why_and_is_in_the_fraud_list(app, brand, slug):
     )
 
 
-def test_the_same_visitor_again_is_told_that_it_is_a_duplicate(app, brand, slug):
-    _ask(app, slug, brand.api_key)
+def test_repeated_visit_is_explained_as_duplicate(app, brand, slug):
+    _post_click(app, slug, brand.api_key)
     consume()
 
-    found = _debug(_ask(app, slug, brand.api_key))
+    debug = _debug(_post_click(app, slug, brand.api_key))
 
-    assert (found["recorded"], found["outcome"]) == (False, "duplicate")
-    assert "duplicate" in found["reasons"]
+    assert (debug["recorded"], debug["outcome"]) == (False, "duplicate")
+    assert "duplicate" in debug["reasons"]
 
 
-def test_what_is_said_is_what_the_writer_makes_of_it(app, brand):
+def test_explained_outcome_equals_the_written_outcome(app, brand):
     brand.program(click_reward_cents=10)
     slug = new_slug()
     brand.affiliate(slug)
 
-    said = [_debug(_ask(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)]
+    outcomes = [_debug(_post_click(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)]
     consume()
 
     written = brand.rows("select outcome from click order by occurred_at")
-    assert said == [outcome for (outcome,) in written] == ["earned", "blocked"]
+    assert outcomes == [outcome for (outcome,) in written] == ["earned", "blocked"]
 
 
-def test_what_is_no_click_says_why(app, brand, slug):
+def test_uncounted_request_is_explained(app, brand, slug):
     program_id = str(brand.programs[0])
     brand.affiliate("paused-one", status="Paused")
 
-    assert _debug(_ask(app, slug, brand.api_key, agent=f"Googlebot {BROWSER}"))["reasons"] == ["no_visit"]
-    assert _debug(_ask(app, "paused-one", brand.api_key, programId=program_id))["reasons"] == ["affiliate_not_approved"]
-    assert _debug(_ask(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == ["unknown_slug"]
+    assert _debug(_post_click(app, slug, brand.api_key, agent=f"Googlebot {BROWSER}"))["reasons"] == ["no_visit"]
+    assert _debug(_post_click(app, "paused-one", brand.api_key, programId=program_id))["reasons"] == [
+        "affiliate_not_approved"
+    ]
+    assert _debug(_post_click(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == ["unknown_slug"]
     brand.rows("update program set is_active = false returning id")
-    assert _debug(_ask(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
+    assert _debug(_post_click(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
     assert on_stream() == []
 
 
-def test_the_click_of_a_page_without_a_body_is_explained_too(app, brand, slug):
+def test_click_without_a_body_is_explained(app, brand, slug):
     headers = {"Authorization": f"Bearer {brand.api_key}"}
 
     answer = visit(app, f"{CLICK}?slug={slug}&debug=1", headers=headers)
@@ -83,34 +85,34 @@ def test_the_click_of_a_page_without_a_body_is_explained_too(app, brand, slug):
 
 
 def _without_id(answer):
-    said = dict(answer.json)
-    said.pop("clickId", None)
-    return said, sorted(name for name, _ in answer.headers)
+    payload = dict(answer.json)
+    payload.pop("clickId", None)
+    return payload, sorted(name for name, _ in answer.headers)
 
 
-def test_nobody_else_is_told_anything(app, brand, rival, slug):
+def test_other_callers_get_no_debug_output(app, brand, rival, slug):
     rival.program()
-    ordinary = _ask(app, slug, query="")
+    ordinary = _post_click(app, slug, query="")
     others = (None, "wrong", "a.b.c", rival.api_key, rival.person("Owner").api_key)
 
     for caller in others:
-        answer = _ask(app, slug, caller)
+        answer = _post_click(app, slug, caller)
         assert _without_id(answer) == _without_id(ordinary), caller
         assert len(answer.data) == len(ordinary.data)
 
 
-def test_a_slug_that_another_brand_may_have_is_not_told(app, brand, rival, slug):
+def test_debug_does_not_reveal_other_tenants_slugs(app, brand, rival, slug):
     rival.program()
     brand.rows("update program set is_active = false returning id")
 
-    for wanted in (slug, "nobody-has-this"):
-        assert _ask(app, wanted, rival.api_key).json == {"ok": True}
-        assert _ask(app, wanted, rival.api_key, programId=str(brand.programs[0])).json == {"ok": True}
+    for text in (slug, "nobody-has-this"):
+        assert _post_click(app, text, rival.api_key).json == {"ok": True}
+        assert _post_click(app, text, rival.api_key, programId=str(brand.programs[0])).json == {"ok": True}
 
 
 @pytest.mark.parametrize("query", ["debug=0", "debug=", "debug=true", "debug=1&debug=0", "debug=%00"])
-def test_only_a_one_asks(app, brand, slug, query):
-    answer = _ask(app, slug, brand.api_key, query=query)
+def test_only_debug_1_requests_debug_output(app, brand, slug, query):
+    answer = _post_click(app, slug, brand.api_key, query=query)
 
     assert answer.status_code == 200
     assert ("debug" in answer.json) is (query == "debug=1&debug=0")

@@ -20,7 +20,7 @@ _IP = "203.0.113.7"
 
 @pytest.fixture
 def slug(app, brand, monkeypatch):
-    """A link that can earn, in a process that has cached it."""
+    """Return a slug that can earn and is cached in this process."""
     turn(monkeypatch, web={"key_cache_s": 3600})
     brand.program(cookie_window_days=45)
     slug = new_slug()
@@ -30,20 +30,20 @@ def slug(app, brand, monkeypatch):
 
 
 def _parse(app, *, headers=None, ip=_IP, query="", **content):
-    """Return what the event loop makes of a request; None if the request belongs to the route."""
+    """Return the event loop's parsed request; None if the route has to handle it."""
     all_headers = {"User-Agent": BROWSER, "Accept-Language": "de-CH, en;q=0.8"} | (headers or {})
     builder = EnvironBuilder(CLICK, method="POST", query_string=query, headers=all_headers, **content)
     return app.extensions["fast_path"].parse(builder.get_environ() | {"REMOTE_ADDR": ip}, None)
 
 
 def _call(request):
-    """Make a request's call to Redis, on a connection of this test."""
+    """Make a request's Redis call on this test's own connection."""
     call = request.call()
     return ThreadRedis(servers.urls().redis_url).run(call.script, len(call.keys), *call.keys, *call.values)
 
 
 def _answer(app, slug, *, headers=None, ip=_IP, **fields):
-    """Answer a click as the event loop does; None if the route has to."""
+    """Return the event loop's response to a click; None if the route has to answer."""
     request = _parse(app, headers=headers, ip=ip, json={"slug": slug} | fields)
     assert request is not None
     response = request.response(_call(request))
@@ -77,7 +77,7 @@ _REQUESTS = [
 
 
 @pytest.mark.parametrize("fields", _REQUESTS, ids=str)
-def test_event_loop_and_route_give_the_same_answer_and_the_same_click(app, slug, fields):
+def test_event_loop_and_route_return_the_same_response_and_click(app, slug, fields):
     in_loop = _answer(app, slug, **fields)
     by_route = click(app, slug, **fields)
 
@@ -167,7 +167,7 @@ def test_unconfirmed_click_is_written_once_under_its_id(app, brand, slug, monkey
     assert app.extensions["limiter"].is_paused()
 
 
-def test_unconfirmed_click_is_accepted_although_its_sender_is_over_the_limit_by_now(app, brand, slug, monkeypatch):
+def test_unconfirmed_click_is_accepted_from_a_sender_now_over_the_limit(app, brand, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
     broker.client(servers.urls().redis_url).flushdb()
     request = _parse(app, json={"slug": slug})

@@ -1,4 +1,4 @@
-"""The picture for pages without scripts. Source: tracking spec, "Install snippet" (noscript image)."""
+"""The tracking pixel for pages without scripts. Source: tracking spec, "Install snippet" (noscript image)."""
 
 import pytest
 
@@ -9,10 +9,10 @@ from tests.support.rows.visiting import counted, limited, lose_stream, new_slug,
 GIF = "/api/v1/r/c.gif"
 
 
-def _gif(app, program_id=None, page=None, **sent):
+def _get_pixel(app, program_id=None, page=None, **request_args):
     query = {"programId": program_id} if program_id is not None else {}
-    headers = ({"Referer": page} if page is not None else {}) | sent.pop("headers", {})
-    return visit(app, GIF, query_string=query, headers=headers, **sent)
+    headers = ({"Referer": page} if page is not None else {}) | request_args.pop("headers", {})
+    return visit(app, GIF, query_string=query, headers=headers, **request_args)
 
 
 def _is_pixel(answer):
@@ -27,8 +27,8 @@ def _seen_at(brand):
     return brand.rows("select install_seen_at from program")[0][0]
 
 
-def test_it_is_one_pixel_that_no_cache_keeps_and_any_page_shows(app):
-    answer = _gif(app, headers={"Origin": "https://shop.test"})
+def test_pixel_is_not_cached_and_allowed_on_any_origin(app):
+    answer = _get_pixel(app, headers={"Origin": "https://shop.test"})
 
     assert _is_pixel(answer)
     assert answer.content_type == "image/gif"
@@ -41,110 +41,110 @@ def test_it_is_one_pixel_that_no_cache_keeps_and_any_page_shows(app):
     "program_id", ["", "seven", "%00", "🙂", "x" * 5000, "0192f0c1-0000-7000-8000-000000000001", "\x00"]
 )
 @pytest.mark.parametrize("page", [None, "", "http://[", "https://shop.test/?via=\x7f", "https://shop.test/?via=nobody"])
-def test_it_is_shown_whatever_is_asked(app, program_id, page):
-    assert _is_pixel(_gif(app, program_id, page))
+def test_pixel_is_returned_for_any_query(app, program_id, page):
+    assert _is_pixel(_get_pixel(app, program_id, page))
     assert on_stream() == []
 
 
-def test_it_is_shown_over_the_limit_and_then_nothing_is_noted(app, brand, slug, monkeypatch):
+def test_pixel_over_the_limit_is_returned_without_side_effects(app, brand, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
     page = f"https://shop.test/?via={slug}"
 
-    answers = [_gif(app, page=page), _gif(app, page=page), _gif(app, str(brand.programs[0]), page)]
+    answers = [_get_pixel(app, page=page), _get_pixel(app, page=page), _get_pixel(app, str(brand.programs[0]), page)]
 
     assert [_is_pixel(answer) for answer in answers] == [True] * 3
     assert len(on_stream()) == 1
     assert _seen_at(brand) is None
 
 
-def test_it_is_shown_while_the_database_is_away(app, brand, tmp_path):
+def test_pixel_is_returned_while_the_database_is_down(app, brand, tmp_path):
     program_id = str(brand.program())
 
     before = counted("finderfee_clicks_lost_total")
 
     with without_database(tmp_path):
-        assert _is_pixel(_gif(app, program_id, "https://shop.test/?via=ben"))
-        assert _is_pixel(_gif(app, program_id, "https://shop.test/"))
+        assert _is_pixel(_get_pixel(app, program_id, "https://shop.test/?via=ben"))
+        assert _is_pixel(_get_pixel(app, program_id, "https://shop.test/"))
 
     assert counted("finderfee_clicks_lost_total") - before == 1
 
 
-def test_it_is_shown_while_the_stream_is_away_and_the_visit_is_written(app, brand, slug, monkeypatch):
+def test_pixel_is_returned_and_click_written_while_the_stream_is_down(app, brand, slug, monkeypatch):
     lose_stream(app, monkeypatch)
 
-    assert _is_pixel(_gif(app, page=f"https://shop.test/?via={slug}"))
+    assert _is_pixel(_get_pixel(app, page=f"https://shop.test/?via={slug}"))
     assert brand.rows("select slug from click") == [(slug,)]
 
 
-def test_a_head_request_has_no_body_and_is_no_click(app, slug):
-    answer = _gif(app, page=f"https://shop.test/?via={slug}", method="HEAD")
+def test_head_request_has_no_body_and_is_no_click(app, slug):
+    answer = _get_pixel(app, page=f"https://shop.test/?via={slug}", method="HEAD")
 
     assert (answer.status_code, answer.data) == (200, b"")
     assert on_stream() == []
 
 
-def test_a_page_that_shows_it_verifies_the_tracking_of_its_campaign(app, brand, rival, slug):
+def test_pixel_verifies_the_tracking_of_its_campaign(app, brand, rival, slug):
     rival.program()
     assert not _is_verified(brand)
 
-    _gif(app, str(brand.programs[0]))
+    _get_pixel(app, str(brand.programs[0]))
 
     assert _is_verified(brand)
     assert not _is_verified(rival)
 
 
-def test_the_page_of_a_campaign_is_noted_once_an_hour(app, brand, slug):
+def test_campaign_page_is_recorded_once_an_hour(app, brand, slug):
     program_id = str(brand.programs[0])
-    _gif(app, program_id)
+    _get_pixel(app, program_id)
     first = _seen_at(brand)
 
-    tag_sightings.clear_cache()  # as another process
-    _gif(app, program_id)
+    tag_sightings.clear_cache()  # as in another process
+    _get_pixel(app, program_id)
     assert _seen_at(brand) == first
 
     with db.unit_of_work(brand.id):
         db.db.stage("update program set install_seen_at = now() - interval '2 hours'")
     tag_sightings.clear_cache()
-    _gif(app, program_id)
+    _get_pixel(app, program_id)
     assert _seen_at(brand) > first
 
 
-def test_a_visit_counts_when_the_address_of_the_page_names_a_link(app, brand, slug):
-    _gif(app, str(brand.programs[0]), f"https://shop.test/a?x=1&ref={slug.upper()}&gclid=2")
+def test_page_url_with_a_slug_creates_a_click(app, brand, slug):
+    _get_pixel(app, str(brand.programs[0]), f"https://shop.test/a?x=1&ref={slug.upper()}&gclid=2")
 
-    (sent,) = on_stream()
-    assert (sent.slug, sent.program_id) == (slug, str(brand.programs[0]))
-    assert sent.query_names == ("x", "ref", "gclid")
+    (message,) = on_stream()
+    assert (message.slug, message.program_id) == (slug, str(brand.programs[0]))
+    assert message.query_names == ("x", "ref", "gclid")
 
 
-def test_the_brands_own_parameters_come_before_the_services(app, brand, slug):
+def test_brand_parameters_precede_the_defaults(app, brand, slug):
     brand.person().call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
     other = new_slug()
     brand.affiliate(other)
     page = f"https://shop.test/?via={slug}&pk_ref={other}"
 
-    _gif(app, str(brand.programs[0]), page)
-    _gif(app, page=page)
+    _get_pixel(app, str(brand.programs[0]), page)
+    _get_pixel(app, page=page)
 
-    assert [sent.slug for sent in on_stream()] == [other, slug]
+    assert [message.slug for message in on_stream()] == [other, slug]
 
 
-def test_the_first_slug_of_an_address_that_can_earn_counts(app, brand, slug):
+def test_first_earning_slug_of_the_page_url_counts(app, brand, slug):
     paused = new_slug()
     brand.affiliate(paused, status="Paused")
 
     for query in (f"via=nobody-here&ref={slug}", f"via={paused}&ref={slug}", f"x=1&amp;via={slug}"):
-        _gif(app, str(brand.programs[0]), f"https://shop.test/?{query}")
-    _gif(app, str(brand.programs[0]), f"https://shop.test/mugs/via/{slug}/?ref=nobody-here")
-    _gif(app, str(brand.programs[0]), f"https://shop.test/via/{slug}")
+        _get_pixel(app, str(brand.programs[0]), f"https://shop.test/?{query}")
+    _get_pixel(app, str(brand.programs[0]), f"https://shop.test/mugs/via/{slug}/?ref=nobody-here")
+    _get_pixel(app, str(brand.programs[0]), f"https://shop.test/via/{slug}")
 
-    assert [sent.slug for sent in on_stream()] == [slug] * 5
+    assert [message.slug for message in on_stream()] == [slug] * 5
 
 
-def test_at_most_five_slugs_of_an_address_are_looked_up(app, brand, slug):
+def test_at_most_five_slugs_of_a_page_url_are_looked_up(app, brand, slug):
     others = "&".join(f"{name}=nobody-{name}" for name in ("via", "ref", "fpr", "fp_ref", "aff"))
-    _gif(app, str(brand.programs[0]), f"https://shop.test/?{others.replace('fp_ref', 'aff_id')}&atp={slug}")
-    _gif(
+    _get_pixel(app, str(brand.programs[0]), f"https://shop.test/?{others.replace('fp_ref', 'aff_id')}&atp={slug}")
+    _get_pixel(
         app,
         str(brand.programs[0]),
         f"https://shop.test/?{others.partition('&')[2]}&atp={slug}".replace("fp_ref=", "x="),
@@ -153,14 +153,14 @@ def test_at_most_five_slugs_of_an_address_are_looked_up(app, brand, slug):
     assert len(on_stream()) == 1
 
 
-def test_an_address_without_a_parameter_of_ours_is_no_visit(app, brand, slug):
+def test_page_url_without_known_parameter_is_no_click(app, brand, slug):
     for page in ("https://shop.test/", f"https://shop.test/?q={slug}", f"https://shop.test/#via={slug}"):
-        _gif(app, str(brand.programs[0]), page)
+        _get_pixel(app, str(brand.programs[0]), page)
 
     assert on_stream() == []
 
 
 @pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "curl/8.5.0"}], ids=str)
-def test_what_nobody_looks_at_is_no_click(app, slug, headers):
-    assert _is_pixel(_gif(app, page=f"https://shop.test/?via={slug}", headers=headers))
+def test_prefetch_and_bot_requests_are_no_click(app, slug, headers):
+    assert _is_pixel(_get_pixel(app, page=f"https://shop.test/?via={slug}", headers=headers))
     assert on_stream() == []

@@ -1,4 +1,4 @@
-"""What a brand puts on its pages. Source: tracking spec, "Install snippet"."""
+"""The install snippet for a brand's pages. Source: tracking spec, "Install snippet"."""
 
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -14,16 +14,16 @@ URL = "/api/v1/r/install-snippet"
 class _Tags(HTMLParser):
     def __init__(self, html):
         super().__init__()
-        self.found = []
+        self.tags = []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
 
 def _tags(answer):
     assert answer.status_code == 200, answer.text
-    return _Tags(answer.json["snippet"]).found
+    return _Tags(answer.json["snippet"]).tags
 
 
 def _script(answer):
@@ -32,7 +32,7 @@ def _script(answer):
     return attributes
 
 
-def test_the_snippet_loads_the_script_and_has_an_image_for_those_without_scripts(brand):
+def test_snippet_loads_the_script_and_has_a_noscript_image(brand):
     program_id = brand.program(slug="spring")
     host = settings.current().web.url
 
@@ -64,7 +64,7 @@ def test_the_snippet_loads_the_script_and_has_an_image_for_those_without_scripts
     }
 
 
-def test_without_an_id_it_is_for_the_newest_open_program(brand):
+def test_snippet_without_id_is_for_the_newest_open_program(brand):
     now = datetime.now(UTC)
     open_id = brand.program(created_at=now - timedelta(days=2))
     brand.program(created_at=now - timedelta(days=3))
@@ -75,14 +75,14 @@ def test_without_an_id_it_is_for_the_newest_open_program(brand):
     assert brand.get(URL).json["programId"] == str(open_id)
 
 
-def test_a_program_can_be_asked_for_before_it_opens(brand):
+def test_snippet_is_available_before_the_program_opens(brand):
     wanted_id = brand.program(is_active=False)
     brand.program()
 
     assert _script(brand.get(f"{URL}?programId={wanted_id}"))["data-program-id"] == str(wanted_id)
 
 
-def test_without_any_program_there_is_no_snippet(brand, rival):
+def test_snippet_without_any_program_returns_404(brand, rival):
     archived_id = brand.program(archived_at=datetime.now(UTC))
     for query in ("", f"?programId={uuid4()}", f"?programId={archived_id}", f"?programId={rival.program()}"):
         answer = brand.get(f"{URL}{query}")
@@ -90,7 +90,7 @@ def test_without_any_program_there_is_no_snippet(brand, rival):
         assert (answer.status_code, answer.json["error"]) == (404, "no_program_found"), query
 
 
-def test_the_pixel_needs_a_key_that_the_operator_sets(brand):
+def test_pixel_requires_a_key_set_by_the_operator(brand):
     brand.program()
     refused = brand.get(f"{URL}?withPixel=true")
     brand.set(pixelPublicKey="px_Acme-17")
@@ -102,7 +102,7 @@ def test_the_pixel_needs_a_key_that_the_operator_sets(brand):
 
 
 @pytest.mark.parametrize("query", ["", "?emailCapture=true"])
-def test_emails_are_captured_unless_that_is_turned_off(brand, query):
+def test_email_capture_is_on_unless_turned_off(brand, query):
     brand.program()
     turned_off = brand.get(f"{URL}?emailCapture=false")
 
@@ -123,20 +123,20 @@ def test_custom_parameters_are_on_the_tag(brand):
 
 
 @pytest.mark.parametrize(
-    ("kept", "shown"), [('ok_1,"><script>,UP,a,été', "ok_1"), ("'onload=x", None), ("a" * 33, None)]
+    ("stored", "returned"), [('ok_1,"><script>,UP,a,été', "ok_1"), ("'onload=x", None), ("a" * 33, None)]
 )
-def test_custom_parameters_are_checked_once_more(brand, kept, shown):
+def test_stored_custom_parameters_are_validated_again(brand, stored, returned):
     brand.program()
-    brand.rows("update organization set attribution_params = %s returning id", kept)
+    brand.rows("update organization set attribution_params = %s returning id", stored)
 
     answer = brand.get(URL)
 
-    assert _script(answer).get("data-custom-params") == shown
-    assert answer.json["customAttributionParams"] == shown
-    assert answer.json["hasCustomAttributionParams"] is (shown is not None)
+    assert _script(answer).get("data-custom-params") == returned
+    assert answer.json["customAttributionParams"] == returned
+    assert answer.json["hasCustomAttributionParams"] is (returned is not None)
 
 
-def test_what_stands_in_an_attribute_stays_in_it(brand):
+def test_attribute_values_are_escaped(brand):
     brand.program()
     brand.rows("update organization set pixel_public_key = %s returning id", '"><img src=x onerror=alert(1)>&')
 
@@ -146,7 +146,7 @@ def test_what_stands_in_an_attribute_stays_in_it(brand):
     assert [tag for tag, _ in _tags(answer)] == ["script", "noscript", "img"]
 
 
-def test_a_verified_tracking_domain_is_the_host_of_the_script(brand):
+def test_verified_tracking_domain_is_the_script_host(brand):
     program_id = brand.program()
     domain = f"go.{uuid4().hex}.example"
     brand.set(trackingDomain=domain)
@@ -160,7 +160,7 @@ def test_a_verified_tracking_domain_is_the_host_of_the_script(brand):
     assert f"https://{domain}/api/v1/r/c.gif?programId={program_id}" in verified.json["snippet"]
 
 
-def test_verified_without_a_domain_is_not_one(brand):
+def test_verification_without_a_domain_is_ignored(brand):
     brand.program()
     brand.set(trackingDomainVerified="on")
 
@@ -179,7 +179,7 @@ def test_verified_without_a_domain_is_not_one(brand):
         f"emailCapture={10**18}",
     ],
 )
-def test_a_malformed_query_is_told_in_problem_details(brand, query):
+def test_malformed_query_returns_problem_details(brand, query):
     brand.program()
 
     answer = brand.get(f"{URL}?{query}")
@@ -187,7 +187,7 @@ def test_a_malformed_query_is_told_in_problem_details(brand, query):
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_whoever_reads_may_have_it_on_every_plan(brand):
+def test_every_reader_gets_the_snippet_on_every_plan(brand):
     brand.program()
     brand.set(plan="Free", status="Canceled")
 
@@ -199,7 +199,7 @@ def test_whoever_reads_may_have_it_on_every_plan(brand):
         assert caller.get(URL).status_code == 200
 
 
-def test_a_stranger_is_told_nothing(brand):
+def test_unauthenticated_caller_is_refused(brand):
     brand.api_key = "nobody"
 
     answer = brand.get(URL)

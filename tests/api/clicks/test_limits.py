@@ -1,4 +1,4 @@
-"""How many visits one address may tell of, and what becomes of clicks while servers are away."""
+"""Rate limits of clicks per address, and the handling of clicks while servers are down."""
 
 from adapters.clicks import stream
 from api.access import limits
@@ -16,7 +16,7 @@ from tests.support.rows.visiting import (
 _NOTHING = {"ok": True}
 
 
-def test_sixty_visits_a_minute_come_from_one_address_and_no_more(app, slug, monkeypatch):
+def test_address_may_send_sixty_clicks_a_minute(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=3))
     foreign = {"Origin": "https://shop.test"}
 
@@ -31,7 +31,7 @@ def test_sixty_visits_a_minute_come_from_one_address_and_no_more(app, slug, monk
     assert len(on_stream()) == 2
 
 
-def test_two_processes_count_visits_and_leads_in_one_window(app, slug, monkeypatch):
+def test_clicks_and_leads_share_one_window_across_processes(app, slug, monkeypatch):
     limiter = limited(anonymous_tracking=2)
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=2))
 
@@ -50,7 +50,7 @@ def test_addresses_of_one_ipv6_network_share_a_window(app, slug, monkeypatch):
     assert statuses == [200, 429]
 
 
-def test_the_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
+def test_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
 
     statuses = [click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
@@ -61,34 +61,34 @@ def test_the_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypat
     assert click(app, slug, ip="2001:db8:8::1").status_code == 200
 
 
-def test_a_click_is_written_at_once_while_the_stream_is_away(app, brand, slug, monkeypatch):
+def test_click_is_written_to_the_database_while_the_stream_is_down(app, brand, slug, monkeypatch):
     lose_stream(app, monkeypatch)
     before = counted("finderfee_clicks_direct_total"), counted("finderfee_rate_limit_failed_open_total")
 
-    shown = [click(app, slug, subId="mail").json for _ in range(2)]
+    payloads = [click(app, slug, subId="mail").json for _ in range(2)]
 
     written = brand.rows("select id::text, sub_id, slug from click")
-    assert sorted(written) == sorted((one["clickId"], "mail", slug) for one in shown)
+    assert sorted(written) == sorted((payload["clickId"], "mail", slug) for payload in payloads)
     assert counted("finderfee_clicks_direct_total") - before[0] == 2
     assert counted("finderfee_rate_limit_failed_open_total") - before[1] == 2
 
 
-def test_no_visitor_waits_for_a_turn_while_the_stream_is_away(app, brand, slug, monkeypatch, drain):
+def test_click_does_not_wait_for_a_lock_while_the_stream_is_down(app, brand, slug, monkeypatch, drain):
     click(app, slug)
     lose_stream(app, monkeypatch)
     before = counted("finderfee_clicks_lost_total")
 
     with turn_taken(brand):
-        shown = click(app, slug).json
+        payload = click(app, slug).json
         left_to = brand.rows("select name from job")
     drain("tracking")
 
     assert left_to == [("click.late",)]
-    assert brand.rows("select id::text from click") == [(shown["clickId"],)]
+    assert brand.rows("select id::text from click") == [(payload["clickId"],)]
     assert counted("finderfee_clicks_lost_total") == before
 
 
-def test_a_click_that_nothing_can_take_is_lost_and_counted(app, slug, monkeypatch, tmp_path):
+def test_click_is_lost_and_counted_while_all_servers_are_down(app, slug, monkeypatch, tmp_path):
     click(app, slug)
     lose_stream(app, monkeypatch)
     before = counted("finderfee_clicks_lost_total")
@@ -100,24 +100,24 @@ def test_a_click_that_nothing_can_take_is_lost_and_counted(app, slug, monkeypatc
     assert counted("finderfee_clicks_lost_total") - before == 1
 
 
-def test_a_link_that_was_asked_for_before_works_while_the_database_is_away(app, slug, tmp_path):
+def test_cached_link_works_while_the_database_is_down(app, slug, tmp_path):
     click(app, slug)
     before = counted("finderfee_clicks_lost_total")
 
     with without_database(tmp_path):
-        known = click(app, slug).json
+        payload = click(app, slug).json
         unknown = click(app, new_slug())
 
-    assert [sent.id for sent in on_stream()][1:] == [known["clickId"]]
+    assert [message.id for message in on_stream()][1:] == [payload["clickId"]]
     assert (unknown.status_code, unknown.json) == (200, _NOTHING)
     assert counted("finderfee_clicks_lost_total") - before == 1
 
 
-def test_the_stream_is_as_long_as_it_may_be_and_its_length_is_told(app, slug, monkeypatch):
+def test_stream_length_is_capped_and_reported(app, slug, monkeypatch):
     monkeypatch.setattr(stream, "MAX_ENTRIES", 1)
     for _ in range(250):
         click(app, slug)
 
-    told = app.test_client().get("/metrics").text
+    metrics = app.test_client().get("/metrics").text
     assert 1 <= len(on_stream()) < 250
-    assert f"finderfee_click_stream_length {len(on_stream())}.0" in told
+    assert f"finderfee_click_stream_length {len(on_stream())}.0" in metrics

@@ -14,7 +14,7 @@ from models import db
 
 URL = "/api/v1/r/loader.js"
 _TEMPLATES = Path(loader.__file__).parent.parent / "templates"
-# In a process of its own: the minifier is another language's, with threads of its own.
+# In a separate process: the minifier is native code that starts its own threads.
 _MINIFY = """
 import minify, sys
 minify.config({"js-version": 2009})
@@ -22,7 +22,7 @@ print(minify.string("text/javascript", sys.stdin.read()), end="")
 """
 
 
-def _load(app, query="", **headers):
+def _get_script(app, query="", **headers):
     return app.test_client().get(f"{URL}{query}", headers={name.replace("_", "-"): headers[name] for name in headers})
 
 
@@ -30,8 +30,8 @@ def _order(answer):
     return re.search(r'"([a-z0-9_,-]+)"\.split\(","\)', answer.text)[1].split(",")
 
 
-def test_anybody_gets_a_script_that_knows_the_defaults(app):
-    answer = _load(app, Origin="https://shop.test")
+def test_script_is_public_and_contains_the_defaults(app):
+    answer = _get_script(app, Origin="https://shop.test")
 
     assert (answer.status_code, answer.content_type) == (200, "text/javascript; charset=utf-8")
     assert _order(answer) == list(attribution_params.DEFAULTS)
@@ -40,85 +40,85 @@ def test_anybody_gets_a_script_that_knows_the_defaults(app):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_it_may_be_kept_for_an_hour_and_is_then_asked_for_by_its_tag(app):
-    first = _load(app)
-    again = _load(app, If_None_Match=first.headers["ETag"])
+def test_script_is_cacheable_for_an_hour_and_revalidated_by_etag(app):
+    first = _get_script(app)
+    again = _get_script(app, If_None_Match=first.headers["ETag"])
 
     assert first.headers["Cache-Control"] == "public, max-age=3600"
     assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
-    assert _load(app, If_None_Match='"another"').status_code == 200
+    assert _get_script(app, If_None_Match='"another"').status_code == 200
 
 
-def test_it_is_below_7_kb_and_the_longest_parameters_add_no_more_than_they_are(app, brand):
-    assert len(plain := _load(app).data) < 7 * 1024
+def test_script_is_below_7_kb_plus_custom_parameters(app, brand):
+    assert len(plain := _get_script(app).data) < 7 * 1024
     program_id = brand.program()
     longest = ",".join(f"{number}-{'x' * 22}" for number in range(10))
     assert brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": longest}).status_code == 200
 
-    assert len(_load(app, f"?programId={program_id}").data) == len(plain) + len(longest) + 1
+    assert len(_get_script(app, f"?programId={program_id}").data) == len(plain) + len(longest) + 1
 
 
-def test_what_is_served_is_the_source_minified():
+def test_served_script_is_the_minified_source():
     source = (_TEMPLATES / "loader.js").read_bytes()
-    made = subprocess.run([sys.executable, "-c", _MINIFY], input=source, capture_output=True, check=True).stdout
+    minified = subprocess.run([sys.executable, "-c", _MINIFY], input=source, capture_output=True, check=True).stdout
 
-    assert (_TEMPLATES / "loader.min.js").read_bytes() == made, "run: make loader"
+    assert (_TEMPLATES / "loader.min.js").read_bytes() == minified, "run: make loader"
 
 
-def test_the_script_of_a_program_knows_its_organizations_parameters_first(app, brand, rival):
+def test_program_script_lists_its_organizations_parameters_first(app, brand, rival):
     program_id = brand.program()
     brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref,ref"})
 
-    answer = _load(app, f"?programId={program_id}")
+    answer = _get_script(app, f"?programId={program_id}")
 
     assert _order(answer) == ["pk_ref", "ref", *[name for name in attribution_params.DEFAULTS if name != "ref"]]
-    assert answer.headers["ETag"] != _load(app).headers["ETag"]
-    assert _order(_load(app, f"?programId={rival.program()}")) == list(attribution_params.DEFAULTS)
+    assert answer.headers["ETag"] != _get_script(app).headers["ETag"]
+    assert _order(_get_script(app, f"?programId={rival.program()}")) == list(attribution_params.DEFAULTS)
 
 
 @pytest.mark.parametrize("is_verified", [True, False])
-def test_at_a_verified_tracking_domain_it_knows_that_brands_parameters(app, brand, is_verified):
+def test_verified_tracking_domain_serves_its_brands_parameters(app, brand, is_verified):
     domain = f"go.{uuid4().hex}.example"
     brand.set(trackingDomain=domain, trackingDomainVerified="on" if is_verified else "off")
     brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
 
-    answer = _load(app, Host=f"{domain.upper()}:443")
+    answer = _get_script(app, Host=f"{domain.upper()}:443")
 
     assert (_order(answer)[0] == "pk_ref") is is_verified
 
 
 @pytest.mark.parametrize("host", ["unknown.example", "192.0.2.1", "[::1]:80", "[", "a b", "ünï.example", "", "-"])
-def test_any_other_host_gets_the_defaults(app, host):
-    assert _order(_load(app, Host=host)) == list(attribution_params.DEFAULTS)
+def test_unknown_host_gets_the_defaults(app, host):
+    assert _order(_get_script(app, Host=host)) == list(attribution_params.DEFAULTS)
 
 
-def test_what_could_not_be_a_parameter_is_never_written_into_the_script(app, brand):
+def test_invalid_stored_parameter_is_left_out_of_the_script(app, brand):
     program_id = brand.program()
     brand.rows("update organization set attribution_params = 'ok_1,\");alert(1)//,UP,</script>' returning id")
 
-    assert _order(_load(app, f"?programId={program_id}"))[:2] == ["ok_1", "via"]
-    assert "alert" not in _load(app, f"?programId={program_id}").text
+    assert _order(_get_script(app, f"?programId={program_id}"))[:2] == ["ok_1", "via"]
+    assert "alert" not in _get_script(app, f"?programId={program_id}").text
 
 
-def test_a_program_that_nobody_has_is_no_reason_to_go_without(app):
-    assert _order(_load(app, f"?programId={uuid4()}")) == list(attribution_params.DEFAULTS)
+def test_unknown_program_gets_the_default_script(app):
+    assert _order(_get_script(app, f"?programId={uuid4()}")) == list(attribution_params.DEFAULTS)
 
 
 @pytest.mark.parametrize("program_id", ["17", "null", "%00", "%F0%9F%92%B8", "x" * 5000])
-def test_what_is_no_id_is_told_in_problem_details(app, program_id):
-    answer = _load(app, f"?programId={program_id}")
+def test_malformed_program_id_returns_problem_details(app, program_id):
+    answer = _get_script(app, f"?programId={program_id}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_without_a_database_the_defaults_are_given_for_a_minute(app, brand, monkeypatch):
+def test_defaults_are_served_for_a_minute_while_the_database_is_down(app, brand, monkeypatch):
     program_id = brand.program()
 
-    def away(*_):
+    def raise_unavailable(*_):
         raise db.UNAVAILABLE[0]
 
-    monkeypatch.setattr(loader.organizations, "any_org_find_params_by_program", away)
-    answer = _load(app, f"?programId={program_id}")
+    monkeypatch.setattr(loader.organizations, "any_org_find_params_by_program", raise_unavailable)
+    answer = _get_script(app, f"?programId={program_id}")
 
     assert (answer.status_code, _order(answer)) == (200, list(attribution_params.DEFAULTS))
     assert answer.headers["Cache-Control"] == "public, max-age=60"

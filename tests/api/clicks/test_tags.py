@@ -1,5 +1,6 @@
-"""One site, several campaigns: whose a visit is on a page with the tag of one of them. Source: tracking spec, "Install
-snippet" and "Browser lead capture".
+"""One site, several campaigns: attribution of a visit on a page with the tag of one campaign.
+
+Source: tracking spec, "Install snippet" and "Browser lead capture".
 """
 
 from uuid import uuid4
@@ -13,8 +14,8 @@ from tests.support.rows.visiting import CLICK, click, follow, new_slug, on_strea
 
 
 @pytest.fixture
-def others(brand, slug):
-    """Return the id of a second campaign of the brand, of which the affiliate with the slug is no member."""
+def other_campaign_id(brand, slug):
+    """Return the id of the brand's second campaign, which the affiliate with the slug has not joined."""
     return brand.program()
 
 
@@ -34,37 +35,39 @@ _VISITS = pytest.mark.parametrize("tell", [_by_body, _by_query, _by_picture])
 
 
 @_VISITS
-def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, others, tell):
-    for _ in range(2):  # looked up, then remembered
-        tell(brand, slug, others)
+def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, other_campaign_id, tell):
+    for _ in range(2):  # from the database, then from the cache
+        tell(brand, slug, other_campaign_id)
 
-    assert [(sent.slug, sent.program_id) for sent in on_stream()] == [(slug, str(brand.programs[0]))] * 2
+    assert [(message.slug, message.program_id) for message in on_stream()] == [(slug, str(brand.programs[0]))] * 2
 
 
 @_VISITS
-def test_slug_of_both_campaigns_counts_for_the_one_whose_tag_it_is(brand, slug, others, tell):
-    brand.affiliate(slug, program_id=others, email="second@example.com")
+def test_slug_of_both_campaigns_counts_for_the_campaign_of_the_tag(brand, slug, other_campaign_id, tell):
+    brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
 
-    for program_id in (others, brand.programs[0]):
+    for program_id in (other_campaign_id, brand.programs[0]):
         tell(brand, slug, program_id)
 
-    assert [sent.program_id for sent in on_stream()] == [str(others), str(brand.programs[0])]
+    assert [message.program_id for message in on_stream()] == [str(other_campaign_id), str(brand.programs[0])]
 
 
 @_VISITS
 @pytest.mark.parametrize("change", ["affiliate set status = 'Paused'", "program set archived_at = now()"])
-def test_campaign_of_the_tag_that_earns_nothing_leaves_the_visit_to_another(brand, slug, others, tell, change):
-    brand.affiliate(slug, program_id=others, email="second@example.com")
+def test_visit_counts_for_another_campaign_if_that_of_the_tag_earns_nothing(
+    brand, slug, other_campaign_id, tell, change
+):
+    brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
     column = "program_id" if change.startswith("affiliate") else "id"
-    alter(brand, f"update {change} where {column} = %s", others)
+    alter(brand, f"update {change} where {column} = %s", other_campaign_id)
 
-    tell(brand, slug, others)
+    tell(brand, slug, other_campaign_id)
 
-    assert [sent.program_id for sent in on_stream()] == [str(brand.programs[0])]
+    assert [message.program_id for message in on_stream()] == [str(brand.programs[0])]
 
 
 @_VISITS
-def test_slug_of_another_organization_counts_for_nobody(brand, rival, slug, tell):
+def test_slug_of_another_organization_is_not_credited(brand, rival, slug, tell):
     rival.program()
     tell(brand, slug, rival.programs[0])
     tell(brand, slug, uuid4())
@@ -73,35 +76,35 @@ def test_slug_of_another_organization_counts_for_nobody(brand, rival, slug, tell
 
 
 @_VISITS
-def test_slug_of_several_organizations_counts_in_that_of_the_tag(brand, rival, slug, others, tell):
+def test_slug_of_several_organizations_counts_for_that_of_the_tag(brand, rival, slug, other_campaign_id, tell):
     own = rival.program()
     rival.affiliate(slug)
     newer = rival.program()
 
-    for program_id in (newer, others):
+    for program_id in (newer, other_campaign_id):
         tell(brand, slug, program_id)
 
-    assert [sent.program_id for sent in on_stream()] == [str(own), str(brand.programs[0])]
+    assert [message.program_id for message in on_stream()] == [str(own), str(brand.programs[0])]
 
 
-def test_page_is_told_which_campaign_its_click_counts_for(app, brand, slug, others):
-    answer = click(app, slug, programId=str(others)).json
+def test_response_names_the_credited_campaign(app, brand, slug, other_campaign_id):
+    answer = click(app, slug, programId=str(other_campaign_id)).json
 
     assert (answer["programId"], answer["slug"], answer["cookieWindowDays"]) == (str(brand.programs[0]), slug, 45)
 
 
 @pytest.mark.parametrize("is_member", [False, True])
-def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, others, drain, is_member):
+def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, other_campaign_id, drain, is_member):
     if is_member:
-        brand.affiliate(slug, program_id=others, email="second@example.com")
+        brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
 
-    browser(brand, slug=slug, programId=str(others))
+    browser(brand, slug=slug, programId=str(other_campaign_id))
     drain()
 
-    assert brand.rows("select program_id from lead") == [(others if is_member else brand.programs[0],)]
+    assert brand.rows("select program_id from lead") == [(other_campaign_id if is_member else brand.programs[0],)]
 
 
-def test_lead_of_a_page_of_another_organization_is_none(app, brand, rival, slug, drain):
+def test_lead_on_another_organizations_page_is_not_created(app, brand, rival, slug, drain):
     rival.program()
 
     browser(brand, slug=slug, programId=str(rival.programs[0]))
@@ -110,22 +113,26 @@ def test_lead_of_a_page_of_another_organization_is_none(app, brand, rival, slug,
     assert brand.rows("select id from lead") == rival.rows("select id from lead") == []
 
 
-def test_address_that_names_a_campaign_leads_to_no_other(app, brand, slug, others):
+def test_url_with_a_campaign_leads_to_no_other_campaign(app, brand, slug, other_campaign_id):
     alter(
         brand, "update program set referral_destination_url = 'https://shop.test/', hosted_checkout_door_enabled = true"
     )
     public_links.clear_cache()
 
-    assert follow(app, f"{others}/{slug}").status_code == visit(app, f"/door/{others}/{slug}").status_code == 404
+    assert (
+        follow(app, f"{other_campaign_id}/{slug}").status_code
+        == visit(app, f"/door/{other_campaign_id}/{slug}").status_code
+        == 404
+    )
     assert follow(app, f"{brand.programs[0]}/{slug}").status_code == 302
 
 
-def test_debug_explains_a_slug_of_another_campaign(app, brand, slug, others):
+def test_debug_explains_a_slug_of_another_campaign(app, brand, slug, other_campaign_id):
     answer = brand.post(
-        f"{CLICK}?debug=1", {"slug": slug, "programId": str(others)}, User_Agent="Mozilla/5.0 Firefox/140"
+        f"{CLICK}?debug=1", {"slug": slug, "programId": str(other_campaign_id)}, User_Agent="Mozilla/5.0 Firefox/140"
     )
 
     assert answer.json["debug"]["recorded"] is True
-    assert brand.post(f"{CLICK}?debug=1", {"slug": new_slug(), "programId": str(others)}).json["debug"]["reasons"] == [
-        "unknown_slug"
-    ]
+    assert brand.post(f"{CLICK}?debug=1", {"slug": new_slug(), "programId": str(other_campaign_id)}).json["debug"][
+        "reasons"
+    ] == ["unknown_slug"]

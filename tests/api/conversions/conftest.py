@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign at 20 % and the affiliate ben."""
+    """Return the brand with one campaign at 20 % and the affiliate ben."""
     brand.program()
     brand.affiliate("ben")
     return brand

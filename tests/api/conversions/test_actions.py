@@ -26,13 +26,13 @@ _STATUSES = ("Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated")
 
 @pytest.fixture
 def manager(brand):
-    """The brand through a manager's dashboard session, with one campaign and the affiliate ben."""
+    """Return a manager's session at the brand, which has one campaign and the affiliate ben."""
     brand.program()
     brand.affiliate("ben")
     return brand.person("Manager")
 
 
-def _made(brand, **columns):
+def _insert_conversion(brand, **columns):
     return conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
@@ -41,33 +41,37 @@ def _events(brand, type):
 
 
 @pytest.mark.parametrize("action", ROUTES)
-def test_each_action_has_the_statuses_that_it_is_taken_on(brand, manager, action):
+def test_action_is_refused_in_other_statuses(brand, manager, action):
     for status in _STATUSES:
-        made = _made(brand, status=status)
-        answer = act(manager, action, made)
+        conversion_id = _insert_conversion(brand, status=status)
+        answer = act(manager, action, conversion_id)
 
-        wanted = _ALLOWED.get((status, action))
-        if wanted:
-            assert (answer.status_code, answer.json["status"], answer.json["id"]) == (200, wanted, str(made)), status
+        expected = _ALLOWED.get((status, action))
+        if expected:
+            assert (answer.status_code, answer.json["status"], answer.json["id"]) == (
+                200,
+                expected,
+                str(conversion_id),
+            ), status
         else:
             assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition"), status
-        assert brand.rows("select status from conversion where id = %s", made) == [(wanted or status,)]
+        assert brand.rows("select status from conversion where id = %s", conversion_id) == [(expected or status,)]
 
 
 @pytest.mark.parametrize(
     ("action", "event"), [("invalidate", "invalidated"), ("deny", "denied"), ("validate", "validated")]
 )
-def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
+def test_action_sends_an_event_with_the_result(brand, manager, action, event):
     status = "Invalidated" if action == "validate" else "Approved"
-    made = _made(brand, status=status, attribution_method="coupon")
+    conversion_id = _insert_conversion(brand, status=status, attribution_method="coupon")
 
-    after = act(manager, action, made, {"reason": "Chargeback"}).json["status"]
-    silent = _made(brand, status=status)
+    after = act(manager, action, conversion_id, {"reason": "Chargeback"}).json["status"]
+    silent = _insert_conversion(brand, status=status)
     act(manager, action, silent)
 
-    told = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
-    assert told[str(made)] == {
-        "conversionId": str(made),
+    events_by_id = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
+    assert events_by_id[str(conversion_id)] == {
+        "conversionId": str(conversion_id),
         "affiliateId": str(brand.rows("select id from affiliate")[0][0]),
         "programId": str(brand.programs[0]),
         "amountCents": 10_000,
@@ -78,48 +82,50 @@ def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
         "reason": "Chargeback",
         "attributionMethod": "coupon",
     }
-    assert "reason" not in told[str(silent)]
+    assert "reason" not in events_by_id[str(silent)]
 
 
-def test_an_approval_tells_the_id_alone(brand, manager):
-    made = _made(brand)
+def test_approval_event_contains_only_the_id(brand, manager):
+    conversion_id = _insert_conversion(brand)
 
-    act(manager, "approve", made, {"reason": "Fine"})
+    act(manager, "approve", conversion_id, {"reason": "Fine"})
 
-    assert _events(brand, "conversion.approved") == [{"conversionId": str(made)}]
+    assert _events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
 
 
-def test_a_refusal_tells_and_writes_nothing(brand, manager):
-    made = _made(brand, status="Paid")
+def test_refused_action_sends_and_writes_nothing(brand, manager):
+    conversion_id = _insert_conversion(brand, status="Paid")
 
-    act(manager, "invalidate", made)
+    act(manager, "invalidate", conversion_id)
 
     assert brand.rows("select count(*) from event") == [(0,)]
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
 
 
-def test_a_validated_conversion_is_held_from_when_it_occurred(brand, manager):
+def test_validated_conversion_is_held_from_its_occurrence(brand, manager):
     occurred = datetime.now(UTC) - timedelta(days=3)
-    made = _made(brand, status="Invalidated", occurred_at=occurred, hold_until=occurred + timedelta(days=90))
+    conversion_id = _insert_conversion(
+        brand, status="Invalidated", occurred_at=occurred, hold_until=occurred + timedelta(days=90)
+    )
 
-    act(manager, "validate", made)
+    act(manager, "validate", conversion_id)
 
     assert brand.rows("select hold_until - occurred_at from conversion") == [(timedelta(days=30),)]
 
 
-def test_locked_history_is_not_approved(brand, manager):
-    answer = act(manager, "approve", _made(brand, payout_locked=True))
+def test_locked_history_cannot_be_approved(brand, manager):
+    answer = act(manager, "approve", _insert_conversion(brand, payout_locked=True))
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
-def test_locked_history_was_never_in_the_ledger(brand, manager):
-    act(manager, "deny", _made(brand, payout_locked=True))
+def test_locked_history_is_not_in_the_ledger(brand, manager):
+    act(manager, "deny", _insert_conversion(brand, payout_locked=True))
 
     assert brand.rows("select count(*) from ledger_entry") == [(0,)]
 
 
-def test_an_invalidated_sale_earns_nothing_until_it_is_validated(brand, drain):
+def test_invalidated_sale_earns_nothing_until_validated(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -134,7 +140,7 @@ def test_an_invalidated_sale_earns_nothing_until_it_is_validated(brand, drain):
     assert recruits.overrides("status, commission_cents, reversed_cents") == [("Pending", 200, 0)]
 
 
-def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager):
+def test_unsettled_sale_is_settled_before_the_action(brand, manager):
     sale_id = brand.sale().json["conversionId"]
 
     assert act(manager, "invalidate", sale_id).json["status"] == "Invalidated"
@@ -143,49 +149,49 @@ def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager
 @pytest.mark.parametrize(
     ("action", "status"), [("validate", "Invalidated"), ("invalidate", "Approved"), ("deny", "Pending")]
 )
-def test_of_two_at_once_one_is_refused(brand, manager, action, status):
-    made = _made(brand, status=status)
+def test_concurrent_actions_succeed_once(brand, manager, action, status):
+    conversion_id = _insert_conversion(brand, status=status)
 
-    answers = at_once(*[lambda: act(manager, action, made)] * 3)
+    answers = at_once(*[lambda: act(manager, action, conversion_id)] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert brand.rows("select count(*) from ledger_entry") == [(1,)]
     assert brand.rows("select count(*) from event") == [(1,)]
 
 
-def test_a_repeated_key_gets_the_first_answer(brand, manager):
-    made = _made(brand)
+def test_repeated_idempotency_key_returns_the_first_response(brand, manager):
+    conversion_id = _insert_conversion(brand)
 
-    answers = [act(manager, "deny", made, {}, Idempotency_Key="k") for _ in range(2)]
+    answers = [act(manager, "deny", conversion_id, {}, Idempotency_Key="k") for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json == answers[1].json
     assert brand.rows("select count(*) from event") == [(1,)]
 
 
-def test_it_is_written_down_with_its_reason(brand, manager):
-    made = _made(brand)
+def test_action_is_audited_with_its_reason(brand, manager):
+    conversion_id = _insert_conversion(brand)
 
-    act(manager, "deny", made, {"reason": "Fraud ü"})
+    act(manager, "deny", conversion_id, {"reason": "Fraud ü"})
 
     ((action, entity_id, before, after),) = brand.rows("select action, entity_id, before, after from audit_entry")
-    assert (action, entity_id) == ("conversion.denied", str(made))
+    assert (action, entity_id) == ("conversion.denied", str(conversion_id))
     assert (before["status"], after["status"], after["reason"]) == ("Pending", "Denied", "Fraud ü")
 
 
 @pytest.mark.parametrize("body", [{"reason": 1}, {"reason": "x" * 1001}, {"reason": "a\x00"}, [], b"{"])
 @pytest.mark.parametrize("action", ["invalidate", "deny"])
-def test_a_wrong_body_is_refused(brand, manager, action, body):
-    made = _made(brand)
+def test_invalid_body_is_refused(brand, manager, action, body):
+    conversion_id = _insert_conversion(brand)
 
-    answer = act(manager, action, made, body)
+    answer = act(manager, action, conversion_id, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.rows("select status from conversion") == [("Pending",)]
 
 
 @pytest.mark.parametrize("action", ROUTES)
-def test_what_is_not_there_comes_before_a_wrong_body(manager, rival, action):
+def test_missing_conversion_is_reported_before_invalid_body(manager, rival, action):
     rival.program()
     theirs = conversion(rival, rival.affiliate("ben"))
 
@@ -196,7 +202,7 @@ def test_what_is_not_there_comes_before_a_wrong_body(manager, rival, action):
 
 
 @pytest.mark.parametrize("action", ["validate", "invalidate"])
-def test_a_key_that_only_reads_a_viewer_and_the_free_plan_may_not(app, brand, action):
+def test_read_key_viewer_and_free_plan_are_refused(app, brand, action):
     reader, viewer = brand.other_key(scope="read"), brand.person("Viewer")
     free = Brand.create(app, plan="Free")
 
@@ -209,17 +215,17 @@ def test_a_key_that_only_reads_a_viewer_and_the_free_plan_may_not(app, brand, ac
 
 
 @pytest.mark.parametrize("action", ["approve", "deny"])
-def test_a_key_neither_approves_nor_denies(brand, action):
+def test_key_cannot_approve_or_deny(brand, action):
     assert act(brand, action, uuid4()).status_code == 403
     assert act(brand.person("Viewer"), action, uuid4()).status_code == 403
 
 
-def test_a_bonus_is_reviewed_like_a_sale(brand, manager):
+def test_bonus_is_reviewed_like_a_sale(brand, manager):
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     bonus = {"programId": str(brand.programs[0]), "affiliateId": str(affiliate_id), "kind": "bonus"}
-    made = brand.post("/api/v1/conversions", bonus | {"commissionCents": 500}).json["conversion"]["id"]
+    conversion_id = brand.post("/api/v1/conversions", bonus | {"commissionCents": 500}).json["conversion"]["id"]
 
     for action in ("invalidate", "validate", "deny"):
-        assert act(manager, action, made).status_code == 200
+        assert act(manager, action, conversion_id).status_code == 200
 
     assert brand.rows("select sum(amount_cents), count(*) from ledger_entry") == [(0, 4)]

@@ -1,4 +1,4 @@
-"""Why a conversion is credited to its affiliate, through HTTP. Source: tracking spec, section 8."""
+"""Explanation of a conversion's attribution, through HTTP. Source: tracking spec, section 8."""
 
 from uuid import UUID, uuid4
 
@@ -12,7 +12,7 @@ from tests.support.rows.program_rows import conversion
 STEPS = ["coupon_override", "carried_referral", "customer_history", "coupon", "email_match", "platform_lookup"]
 
 
-def _shown(brand, conversion_id):
+def _attribution(brand, conversion_id):
     answer = brand.get(f"/api/v1/conversions/{conversion_id}/attribution")
     assert answer.status_code == 200, answer.data
     return answer.json
@@ -22,15 +22,15 @@ def _ben(brand):
     return brand.rows("select id from affiliate where email = 'ben@example.com'")[0][0]
 
 
-def test_a_signed_sale_is_its_affiliates_because_it_names_them(campaign, drain):
+def test_signed_sale_is_credited_to_the_named_affiliate(campaign, drain):
     sold = campaign.sale(customerEmail="c@example.org").json["conversionId"]
     drain()
 
-    shown = _shown(campaign, sold)
+    attribution = _attribution(campaign, sold)
 
-    decided_at = shown.pop("decidedAt")
-    steps = shown.pop("steps")
-    assert shown == {"conversionId": sold, "affiliateId": str(_ben(campaign)), "attributionMethod": None}
+    decided_at = attribution.pop("decidedAt")
+    steps = attribution.pop("steps")
+    assert attribution == {"conversionId": sold, "affiliateId": str(_ben(campaign)), "attributionMethod": None}
     assert decided_at.endswith("Z")
     assert [step["step"] for step in steps] == STEPS
     assert steps[1] == {
@@ -49,70 +49,70 @@ def test_a_signed_sale_is_its_affiliates_because_it_names_them(campaign, drain):
     }
 
 
-def test_a_lead_of_somebody_else_is_named(campaign, drain):
+def test_lead_of_another_affiliate_is_named(campaign, drain):
     dora = campaign.affiliate("dora")
     lead = {"affiliateSlug": "dora", "email": "c@example.org"}
     assert "leadId" in campaign.signed("/api/tracking/lead", lead).json
     sold = campaign.sale(customerEmail="c@example.org").json["conversionId"]
     drain()
 
-    step = _shown(campaign, sold)["steps"][4]
+    step = _attribution(campaign, sold)["steps"][4]
 
     assert (step["outcome"], step["code"]) == ("skipped", "lead_of_another_affiliate")
     assert step["affiliateId"] == str(dora)
 
 
-def test_an_id_that_was_given_out_is_settled_by_asking(campaign, monkeypatch):
+def test_reading_attribution_settles_an_accepted_sale(campaign, monkeypatch):
     woken = []
     monkeypatch.setattr("api.conversions.attribution.wake_relay", lambda: woken.append(1))
     sold = campaign.sale().json["conversionId"]
 
-    shown = _shown(campaign, sold)
+    attribution = _attribution(campaign, sold)
 
-    assert shown["steps"][1]["code"] == "referral_carried"
-    assert _shown(campaign, sold) == shown
+    assert attribution["steps"][1]["code"] == "referral_carried"
+    assert _attribution(campaign, sold) == attribution
     assert woken == [1]
     assert campaign.rows("select count(*) from ledger_entry") == [(1,)]
 
 
-def test_what_was_recorded_by_hand_says_by_what_kind_of_caller(campaign):
+def test_manual_conversion_names_the_kind_of_caller(campaign):
     body = {"programId": str(campaign.programs[-1]), "affiliateId": str(_ben(campaign)), "amountCents": 5}
 
-    told = []
+    steps = []
     for caller in (campaign, campaign.person("Manager")):
-        made = caller.post("/api/v1/conversions", body).json["conversion"]["id"]
-        shown = _shown(campaign, made)
-        assert shown["attributionMethod"] == "manual"
-        (step,) = shown["steps"]
-        told.append((step["step"], step["outcome"], step["code"], step["affiliateId"]))
+        conversion_id = caller.post("/api/v1/conversions", body).json["conversion"]["id"]
+        attribution = _attribution(campaign, conversion_id)
+        assert attribution["attributionMethod"] == "manual"
+        (step,) = attribution["steps"]
+        steps.append((step["step"], step["outcome"], step["code"], step["affiliateId"]))
 
     by = ("manual", "matched")
-    assert told == [(*by, code, str(_ben(campaign))) for code in ("recorded_with_key", "recorded_by_member")]
+    assert steps == [(*by, code, str(_ben(campaign))) for code in ("recorded_with_key", "recorded_by_member")]
 
 
-def test_what_was_imported_says_from_where(campaign):
+def test_imported_conversion_names_its_source(campaign):
     answer = import_sales(campaign, past_sale())
     assert answer.status_code == 200, answer.data
     ((imported,),) = campaign.rows("select id from conversion")
 
-    shown = _shown(campaign, imported)
+    attribution = _attribution(campaign, imported)
 
-    assert shown["attributionMethod"] == "historical_import:api"
-    (step,) = shown["steps"]
+    assert attribution["attributionMethod"] == "historical_import:api"
+    (step,) = attribution["steps"]
     assert (step["step"], step["code"]) == ("import", "imported")
     assert "api" in step["detail"]
 
 
-def test_an_override_says_whose_recruiter_and_which_sale(brand, drain):
+def test_override_names_the_recruit_and_the_sale(brand, drain):
     pair = Recruits.create(brand)
     sold = pair.sell()
     drain()
     ((override,),) = pair.overrides("id")
 
-    shown = _shown(brand, override)
+    attribution = _attribution(brand, override)
 
-    assert (shown["affiliateId"], shown["attributionMethod"]) == (str(pair.ann), "sub_affiliate_override")
-    (step,) = shown["steps"]
+    assert (attribution["affiliateId"], attribution["attributionMethod"]) == (str(pair.ann), "sub_affiliate_override")
+    (step,) = attribution["steps"]
     assert (step["step"], step["code"], step["affiliateId"]) == ("override", "recruit_sold", str(pair.ann))
     assert str(pair.ben) in step["detail"]
     assert str(sold) in step["detail"]
@@ -126,17 +126,17 @@ def test_an_override_says_whose_recruiter_and_which_sale(brand, drain):
         ("lead_form", "LeadReward", "lead", "lead_form_sent"),
     ],
 )
-def test_clicks_and_leads_have_a_line_of_their_own(campaign, method, kind, step, code):
+def test_clicks_and_leads_have_their_own_step(campaign, method, kind, step, code):
     row = conversion(
         campaign, _ben(campaign), source=method, type=kind, attribution_method=method, amount_cents=0, rate_type=None
     )
 
-    (line,) = _shown(campaign, row)["steps"]
+    (line,) = _attribution(campaign, row)["steps"]
 
     assert (line["step"], line["outcome"], line["code"]) == (step, "matched", code)
 
 
-def test_a_sale_that_credited_nobody_says_why(brand):
+def test_uncredited_sale_states_the_reason(brand):
     brand.program()
     ben = brand.affiliate("ben", status="Paused")
     assert brand.sale().json["error"] == "affiliate_not_active"
@@ -149,7 +149,7 @@ def test_a_sale_that_credited_nobody_says_why(brand):
     ]
 
 
-def test_another_tenant_neither_sees_nor_settles(campaign, rival):
+def test_other_tenant_cannot_read_or_settle(campaign, rival):
     sold = campaign.sale().json["conversionId"]
 
     answer = rival.get(f"/api/v1/conversions/{sold}/attribution")
@@ -159,21 +159,25 @@ def test_another_tenant_neither_sees_nor_settles(campaign, rival):
 
 
 @pytest.mark.parametrize("conversion_id", ["nonsense", str(UUID(int=0)), "%00", "1" * 500, "é"])
-def test_what_is_no_id_names_no_conversion(campaign, conversion_id):
+def test_malformed_id_returns_404(campaign, conversion_id):
     answer = campaign.get(f"/api/v1/conversions/{conversion_id}/attribution")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_viewer_and_a_key_that_only_reads_may_ask(campaign):
+def test_viewer_and_read_key_can_read(campaign):
     sold = campaign.sale().json["conversionId"]
 
-    shown = _shown(campaign, sold)
+    attribution = _attribution(campaign, sold)
 
-    assert _shown(campaign.person("Viewer"), sold) == _shown(campaign.other_key(scope="read"), sold) == shown
+    assert (
+        _attribution(campaign.person("Viewer"), sold)
+        == _attribution(campaign.other_key(scope="read"), sold)
+        == attribution
+    )
 
 
-def test_callers_and_plans_are_asked_for(app):
+def test_caller_and_plan_are_checked(app):
     free = Brand.create(app, plan="Free")
     url = f"/api/v1/conversions/{uuid4()}/attribution"
 

@@ -1,4 +1,4 @@
-"""Conversions as the brand reads them, through HTTP."""
+"""Reading conversions as a brand, through HTTP."""
 
 from uuid import UUID, uuid4
 
@@ -11,17 +11,17 @@ URL = "/api/v1/conversions"
 C_AT_X = "https://www.gravatar.com/avatar/2ce89e56236ccdba320cb09efb1f0a930ae516265308ee189a1c6d6e67d21f0e?d=identicon"
 
 
-def test_a_sale_is_shown_with_its_history(campaign, drain):
+def test_sale_is_returned_with_its_history(campaign, drain):
     sale = campaign.sale(
         externalEventId="order-x", customerId="cus_1", customerName="Cleo", subId="News-May", customerEmail="c@x.test"
     )
     drain()
 
-    shown = campaign.get(f"{URL}/{sale.json['conversionId']}").json
+    conversion = campaign.get(f"{URL}/{sale.json['conversionId']}").json
 
-    moments = ("createdAt", "occurredAt", "payableAt")
-    (line,) = shown["events"]
-    assert {name: value for name, value in shown.items() if name not in (*moments, "events")} == {
+    time_fields = ("createdAt", "occurredAt", "payableAt")
+    (line,) = conversion["events"]
+    assert {name: value for name, value in conversion.items() if name not in (*time_fields, "events")} == {
         "id": sale.json["conversionId"],
         "affiliateId": str(campaign.rows("select id from affiliate")[0][0]),
         "programId": str(campaign.programs[-1]),
@@ -55,11 +55,11 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "rateValue": 20,
         "affiliateName": "Ben",
         "affiliateEmail": "ben@example.com",
-        "programName": shown["programName"],
+        "programName": conversion["programName"],
         "payoutId": None,
     }
-    assert shown["programName"] == campaign.rows("select name from program")[0][0]
-    assert all(shown[moment].endswith("Z") for moment in moments)
+    assert conversion["programName"] == campaign.rows("select name from program")[0][0]
+    assert all(conversion[field].endswith("Z") for field in time_fields)
     assert {name: line[name] for name in line if name not in ("id", "occurredAt")} == {
         "eventType": "initial",
         "amountCents": 10_000,
@@ -71,7 +71,7 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
 
 
 @pytest.mark.parametrize(
-    ("fields", "shown"),
+    ("fields", "avatar_url"),
     [
         ({"customerEmail": "c@x.test", "customerAvatarUrl": "https://img.x.test/c.png"}, "https://img.x.test/c.png"),
         ({"customerAvatarUrl": "https://img.x.test/c.png"}, "https://img.x.test/c.png"),
@@ -80,13 +80,13 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         ({}, None),
     ],
 )
-def test_a_picture_that_was_sent_stays_and_another_is_derived_from_the_email(campaign, fields, shown):
+def test_avatar_is_the_sent_one_or_derived_from_the_email(campaign, fields, avatar_url):
     conversion_id = campaign.sale(**fields).json["conversionId"]
 
-    assert campaign.get(f"{URL}/{conversion_id}").json["customerAvatarUrl"] == shown
+    assert campaign.get(f"{URL}/{conversion_id}").json["customerAvatarUrl"] == avatar_url
 
 
-def test_an_id_that_was_given_out_is_found_before_any_worker_ran(campaign, drain):
+def test_returned_id_is_readable_before_any_worker_ran(campaign, drain):
     sale = campaign.sale()
 
     early = campaign.get(f"{URL}/{sale.json['conversionId']}")
@@ -99,7 +99,7 @@ def test_an_id_that_was_given_out_is_found_before_any_worker_ran(campaign, drain
     assert campaign.rows("select count(*) from ledger_entry") == [(1,)]
 
 
-def test_reads_at_once_settle_once(campaign):
+def test_concurrent_reads_settle_once(campaign):
     conversion_id = campaign.sale().json["conversionId"]
 
     answers = at_once(*[lambda: campaign.get(f"{URL}/{conversion_id}")] * 4)
@@ -109,13 +109,13 @@ def test_reads_at_once_settle_once(campaign):
     assert campaign.rows("select count(*) from ledger_entry") == [(1,)]
 
 
-def test_a_key_that_only_reads_is_told_too(campaign):
+def test_read_key_can_read(campaign):
     sale = campaign.sale()
 
     assert campaign.other_key(scope="read").get(f"{URL}/{sale.json['conversionId']}").status_code == 200
 
 
-def test_a_read_that_settles_wakes_the_relay(campaign, monkeypatch):
+def test_settling_read_wakes_the_relay(campaign, monkeypatch):
     woken = []
     monkeypatch.setattr("api.conversions.conversions.wake_relay", lambda: woken.append(1))
     conversion_id = campaign.sale().json["conversionId"]
@@ -126,7 +126,7 @@ def test_a_read_that_settles_wakes_the_relay(campaign, monkeypatch):
     assert woken == [1]
 
 
-def test_another_tenant_neither_sees_nor_settles(campaign, rival):
+def test_other_tenant_cannot_read_or_settle(campaign, rival):
     conversion_id = campaign.sale().json["conversionId"]
 
     answer = rival.get(f"{URL}/{conversion_id}")
@@ -135,7 +135,7 @@ def test_another_tenant_neither_sees_nor_settles(campaign, rival):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-def test_commission_is_what_is_still_earned(campaign, drain):
+def test_commission_excludes_refunded_amounts(campaign, drain):
     conversion_id = campaign.sale(externalEventId="order-r").json["conversionId"]
     campaign.refund("order-r", 4_000)
     drain()
@@ -160,7 +160,7 @@ def test_commission_is_what_is_still_earned(campaign, drain):
     assert [line["eventType"] for line in wholly["events"]] == ["initial", "refund", "refund"]
 
 
-def test_an_override_names_its_parent(campaign, drain):
+def test_override_names_its_parent(campaign, drain):
     campaign.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     rita = campaign.affiliate("rita")
     campaign.affiliate("cleo", recruited_by_affiliate_id=rita)
@@ -176,13 +176,13 @@ def test_an_override_names_its_parent(campaign, drain):
 
 
 @pytest.mark.parametrize("conversion_id", ["nonsense", str(UUID(int=0)), "export.json"])
-def test_what_is_no_id_names_no_conversion(campaign, conversion_id):
+def test_malformed_id_returns_404(campaign, conversion_id):
     answer = campaign.get(f"{URL}/{conversion_id}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_plans_are_asked_for(app):
+def test_plan_is_checked(app):
     free = Brand.create(app, plan="Free")
 
     assert free.get(URL).status_code == 402

@@ -19,84 +19,86 @@ HEADINGS = [
 
 @pytest.fixture
 def ben(brand):
-    """The affiliate of the brand's one campaign."""
+    """Return the affiliate of the brand's only campaign."""
     brand.program()
     return brand.affiliate("ben")
 
 
-def _rows(answer):
+def _csv_rows(answer):
     assert answer.status_code == 200, answer.data
     return list(csv.reader(io.StringIO(answer.get_data(as_text=True), newline="")))
 
 
-def test_a_file_has_fourteen_columns_in_their_order(brand, ben):
+def test_export_has_fourteen_columns_in_order(brand, ben):
     moment = datetime(2026, 3, 1, 12, 30, 15, 123_999, tzinfo=UTC)
-    made = conversion(
+    conversion_id = conversion(
         brand, ben, external_event_id="order-1", created_at=moment, refunded_at=moment, attribution_method="coupon",
         coupon_code="TEN", sub_id="news", reversed_cents=300, refunded_cents=3_000, processor_customer_id="cus_1",
     )  # fmt: skip
 
     answer = brand.get(URL)
 
-    shown = "2026-03-01T12:30:15.123Z"
+    timestamp = "2026-03-01T12:30:15.123Z"
     assert answer.content_type == "text/csv; charset=utf-8"
     assert "attachment" in answer.headers["Content-Disposition"]
-    assert _rows(answer) == [
+    assert _csv_rows(answer) == [
         HEADINGS,
         [
-            str(made), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime", "order-1", shown,
-            shown, "coupon", "TEN", "news",
+            str(conversion_id), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime", "order-1", timestamp,
+            timestamp, "coupon", "TEN", "news",
         ],
     ]  # fmt: skip
 
 
-def test_what_is_null_is_an_empty_cell(brand, ben):
+def test_null_is_an_empty_cell(brand, ben):
     conversion(brand, ben)
 
-    assert _rows(brand.get(URL))[1][10:] == ["", "", "", ""]
+    assert _csv_rows(brand.get(URL))[1][10:] == ["", "", "", ""]
 
 
-def test_ids_of_the_billing_platform_stay_at_home(brand, ben):
+def test_billing_platform_ids_are_not_exported(brand, ben):
     conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
 
     assert b"secret" not in brand.get(URL).data
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
-def test_no_spreadsheet_runs_a_cell(brand, ben, text):
+def test_formula_cells_are_escaped(brand, ben, text):
     conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
 
-    row = _rows(brand.get(URL))[1]
+    row = _csv_rows(brand.get(URL))[1]
 
     assert (row[8], row[12], row[13]) == (f"'{text}{brand.id}", f"'{text}", f"'{text}")
 
 
 @pytest.mark.parametrize("text", ['a,"b"', "a\nb", "ü😀", "a\r\nb"])
-def test_a_cell_holds_any_text(brand, ben, text):
+def test_cell_holds_any_text(brand, ben, text):
     conversion(brand, ben, external_event_id=text)
 
-    assert _rows(brand.get(URL))[1][8] == text
+    assert _csv_rows(brand.get(URL))[1][8] == text
 
 
-def test_a_file_is_newest_first_and_in_one_piece_however_many_pieces_it_is_read_in(brand, ben, monkeypatch):
+def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeypatch):
     moment = datetime.now(UTC)
-    made = [(n // 3, conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
+    numbered_ids = [(n // 3, conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
 
-    assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for _, each in sorted(made, reverse=True)]
+    assert [row[0] for row in _csv_rows(brand.get(URL))[1:]] == [
+        str(each) for _, each in sorted(numbered_ids, reverse=True)
+    ]
 
 
-def test_a_file_has_at_most_so_many_rows(brand, ben, monkeypatch):
-    made = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
+def test_export_is_limited_to_the_maximum_rows(brand, ben, monkeypatch):
+    ids = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
     monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
 
-    assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for each in made[:1:-1]]
+    assert [row[0] for row in _csv_rows(brand.get(URL))[1:]] == [str(each) for each in ids[:1:-1]]
 
 
-def test_a_file_of_fifty_thousand_rows_ends_there(brand, ben):
+def test_export_ends_after_fifty_thousand_rows(brand, ben):
     with db.unit_of_work(brand.id):
-        db.db.stage("set local statement_timeout = 0")  # nobody waits for it, however busy the machine is
+        db.db.stage("set local statement_timeout = 0")  # no request waits for this insert, and the machine may be busy
         db.db.run(
             "insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id,"
             " amount_cents, currency, commission_cents, status, type, rate_source, occurred_at, hold_until, created_at)"
@@ -108,45 +110,45 @@ def test_a_file_of_fifty_thousand_rows_ends_there(brand, ben):
     assert brand.get(URL).data.count(b"\r\n") == 50_001
 
 
-def test_a_file_takes_the_filters_of_the_list(brand, ben):
+def test_export_applies_the_list_filters(brand, ben):
     cleo = brand.affiliate("cleo")
-    one = conversion(brand, ben, status="Approved", sub_id="news")
-    two = conversion(brand, cleo, type="LeadReward", status="Invalidated")
+    first = conversion(brand, ben, status="Approved", sub_id="news")
+    second = conversion(brand, cleo, type="LeadReward", status="Invalidated")
     other = brand.program()
-    three = conversion(brand, brand.affiliate("dora"), sub_id="mail")
+    third = conversion(brand, brand.affiliate("dora"), sub_id="mail")
 
-    def found(query):
-        return {row[0] for row in _rows(brand.get(f"{URL}?{query}"))[1:]}
+    def exported_ids(query):
+        return {row[0] for row in _csv_rows(brand.get(f"{URL}?{query}"))[1:]}
 
-    assert found(f"affiliateId={cleo}") == {str(two)}
-    assert found(f"programId={other}") == {str(three)}
-    assert found("status=Approved") == {str(one)}
-    assert found("kind=lead") == {str(two)}
-    assert found("subId=news") == {str(one)}
-    assert found("subId=untagged") == {str(two)}
-    assert found(f"kind=sale&affiliateId={ben}&status=Approved&subId=news") == {str(one)}
+    assert exported_ids(f"affiliateId={cleo}") == {str(second)}
+    assert exported_ids(f"programId={other}") == {str(third)}
+    assert exported_ids("status=Approved") == {str(first)}
+    assert exported_ids("kind=lead") == {str(second)}
+    assert exported_ids("subId=news") == {str(first)}
+    assert exported_ids("subId=untagged") == {str(second)}
+    assert exported_ids(f"kind=sale&affiliateId={ben}&status=Approved&subId=news") == {str(first)}
 
 
-def test_since_is_included_and_until_is_not(brand, ben):
+def test_since_is_inclusive_and_until_exclusive(brand, ben):
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]
-    made = [str(conversion(brand, ben, created_at=day)) for day in days]
+    ids = [str(conversion(brand, ben, created_at=day)) for day in days]
 
-    rows = _rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
+    rows = _csv_rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
 
-    assert [row[0] for row in rows] == made[1::-1]
+    assert [row[0] for row in rows] == ids[1::-1]
 
 
 @pytest.mark.parametrize(
     "query", ["status=paid", "kind=bonus", "since=x", "until=yesterday", "affiliateId=1", "subId=%00"]
 )
-def test_a_filter_that_says_nothing_sensible_is_refused(brand, query):
+def test_invalid_filter_is_refused(brand, query):
     answer = brand.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [query.split("=")[0]]
 
 
-def test_an_export_is_written_down_with_its_filters(brand):
+def test_export_is_audited_with_its_filters(brand):
     brand.get(f"{URL}?status=Paid&until=2026-03-03&other=1")
     brand.get(f"{URL}?status=nonsense")
 
@@ -162,15 +164,15 @@ def test_an_export_is_written_down_with_its_filters(brand):
     ]
 
 
-def test_a_file_has_no_rows_of_others(brand, rival, ben):
+def test_export_has_no_rows_of_other_tenants(brand, rival, ben):
     rival.program()
     conversion(rival, rival.affiliate("ben"))
 
-    assert _rows(brand.get(URL)) == [HEADINGS]
-    assert _rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]
+    assert _csv_rows(brand.get(URL)) == [HEADINGS]
+    assert _csv_rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]
 
 
-def test_a_key_that_only_reads_may_export_and_the_free_plan_may_not(app, brand):
+def test_read_key_can_export_but_free_plan_cannot(app, brand):
     free = Brand.create(app, plan="Free")
 
     assert brand.other_key(scope="read").get(URL).status_code == 200

@@ -14,7 +14,7 @@ URL = "/api/v1/conversions"
 
 
 def _insert(brand, affiliate_id=None, **columns) -> str:
-    """Insert a conversion past the sale pipeline, for the kinds that no route makes yet."""
+    """Insert a conversion without the sale pipeline, for kinds that no route creates yet."""
     now = datetime.now(UTC)
     (owner,) = brand.rows(
         "select id, program_id from affiliate where %s::uuid is null or id = %s order by created_at limit 1",
@@ -37,8 +37,8 @@ def _ids(answer):
     return [item["id"] for item in answer.json["items"]]
 
 
-def test_the_list_walks_all_conversions_newest_first(campaign, rival):
-    made = [_insert(campaign) for _ in range(5)]
+def test_list_pages_through_all_conversions_newest_first(campaign, rival):
+    ids = [_insert(campaign) for _ in range(5)]
     rival.program()
     rival.affiliate("ben")
     _insert(rival)
@@ -47,22 +47,22 @@ def test_the_list_walks_all_conversions_newest_first(campaign, rival):
     second = campaign.get(f"{URL}?take=2&cursor={first.json['nextCursor']}")
     third = campaign.get(f"{URL}?take=2&cursor={second.json['nextCursor']}")
 
-    assert _ids(first) + _ids(second) + _ids(third) == made[::-1]
+    assert _ids(first) + _ids(second) + _ids(third) == ids[::-1]
     assert (third.json["hasMore"], third.json["nextCursor"]) == (False, None)
     assert "events" not in first.json["items"][0]
 
 
-def test_conversions_of_one_moment_are_all_listed(campaign):
+def test_conversions_with_equal_timestamps_are_all_listed(campaign):
     moment = datetime.now(UTC)
-    made = {_insert(campaign, created_at=moment) for _ in range(4)}
+    ids = {_insert(campaign, created_at=moment) for _ in range(4)}
 
     first = campaign.get(f"{URL}?take=3")
     second = campaign.get(f"{URL}?take=3&cursor={first.json['nextCursor']}")
 
-    assert {*_ids(first), *_ids(second)} == made
+    assert {*_ids(first), *_ids(second)} == ids
 
 
-def test_a_page_has_a_hundred_rows_and_at_most_two_hundred(campaign):
+def test_page_has_a_hundred_rows_and_at_most_two_hundred(campaign):
     for _ in range(201):
         _insert(campaign)
 
@@ -70,7 +70,7 @@ def test_a_page_has_a_hundred_rows_and_at_most_two_hundred(campaign):
     assert len(_ids(campaign.get(f"{URL}?take=500"))) == 200
 
 
-def test_the_list_is_narrowed_by_affiliate_and_program(campaign, rival):
+def test_list_is_filtered_by_affiliate_and_program(campaign, rival):
     ben = _insert(campaign)
     other_program = campaign.program()
     cleo_id = campaign.affiliate("cleo")
@@ -84,26 +84,30 @@ def test_the_list_is_narrowed_by_affiliate_and_program(campaign, rival):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Paid", "Denied", "Refunded", "Invalidated"])
-def test_the_list_is_narrowed_by_status(campaign, status):
-    made = {
+def test_list_is_filtered_by_status(campaign, status):
+    ids_by_status = {
         each: _insert(campaign, status=each)
         for each in ("Pending", "Approved", "Paid", "Denied", "Refunded", "Invalidated")
     }
 
-    assert _ids(campaign.get(f"{URL}?status={status}")) == [made[status]]
+    assert _ids(campaign.get(f"{URL}?status={status}")) == [ids_by_status[status]]
 
 
-def test_the_list_is_narrowed_by_kind(campaign):
-    made = {
+def test_list_is_filtered_by_kind(campaign):
+    ids_by_type = {
         each: _insert(campaign, type=each) for each in ("OneTime", "Recurring", "Bonus", "LeadReward", "ClickReward")
     }
 
-    assert _ids(campaign.get(f"{URL}?kind=lead")) == [made["LeadReward"]]
-    assert _ids(campaign.get(f"{URL}?kind=click")) == [made["ClickReward"]]
-    assert _ids(campaign.get(f"{URL}?kind=sale")) == [made["Bonus"], made["Recurring"], made["OneTime"]]
+    assert _ids(campaign.get(f"{URL}?kind=lead")) == [ids_by_type["LeadReward"]]
+    assert _ids(campaign.get(f"{URL}?kind=click")) == [ids_by_type["ClickReward"]]
+    assert _ids(campaign.get(f"{URL}?kind=sale")) == [
+        ids_by_type["Bonus"],
+        ids_by_type["Recurring"],
+        ids_by_type["OneTime"],
+    ]
 
 
-def test_the_list_is_narrowed_by_tag(campaign):
+def test_list_is_filtered_by_tag(campaign):
     tagged, plain = _insert(campaign, sub_id="news"), _insert(campaign)
 
     assert _ids(campaign.get(f"{URL}?subId=News")) == [tagged]
@@ -111,9 +115,9 @@ def test_the_list_is_narrowed_by_tag(campaign):
     assert _ids(campaign.get(f"{URL}?subId=other")) == []
 
 
-def test_the_list_is_narrowed_by_time(campaign):
+def test_list_is_filtered_by_time(campaign):
     today = datetime.now(UTC)
-    _insert(campaign, created_at=today - timedelta(days=4))  # a day of two hours east of here began yesterday
+    _insert(campaign, created_at=today - timedelta(days=4))  # a day at UTC+2 began yesterday
     recent = _insert(campaign, created_at=today)
 
     since = (today - timedelta(days=2)).date().isoformat()
@@ -123,8 +127,8 @@ def test_the_list_is_narrowed_by_time(campaign):
     assert _ids(campaign.get(f"{URL}?since={since}T00:00:00%2B02:00")) == [recent]
 
 
-def test_filters_add_up_and_pages_keep_them(campaign):
-    made = [_insert(campaign, status="Approved", sub_id="news") for _ in range(3)]
+def test_filters_combine_and_apply_to_every_page(campaign):
+    ids = [_insert(campaign, status="Approved", sub_id="news") for _ in range(3)]
     _insert(campaign, status="Approved")
     _insert(campaign, sub_id="news")
     query = f"{URL}?status=Approved&subId=news&kind=sale&take=2"
@@ -132,7 +136,7 @@ def test_filters_add_up_and_pages_keep_them(campaign):
     first = campaign.get(query)
     second = campaign.get(f"{query}&cursor={first.json['nextCursor']}")
 
-    assert _ids(first) + _ids(second) == made[::-1]
+    assert _ids(first) + _ids(second) == ids[::-1]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,7 @@ def test_filters_add_up_and_pages_keep_them(campaign):
         "cursor=abc",
     ],
 )
-def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+def test_invalid_query_is_refused(campaign, query):
     answer = campaign.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -171,11 +175,11 @@ def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
         ("9999-12-31T23:59:59-23:59", 400),
     ],
 )
-def test_the_ends_of_time_break_nothing(campaign, since, status):
+def test_extreme_times_cause_no_server_error(campaign, since, status):
     assert campaign.get(f"{URL}?since={since}").status_code == status
 
 
-def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
+def test_cursor_of_another_list_is_refused(campaign, rival):
     campaign.affiliate("cleo")
     rival.program()
     rival.affiliate("ben")
@@ -185,13 +189,13 @@ def test_a_cursor_is_good_for_its_own_list_alone(campaign, rival):
     cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
 
 
-def test_a_list_costs_the_same_for_one_conversion_and_for_many(campaign):
+def test_list_costs_the_same_for_one_conversion_and_for_many(campaign):
     _insert(campaign)
-    one = trips_of(lambda: campaign.get(URL))
+    trips_for_one = trips_of(lambda: campaign.get(URL))
     for _ in range(9):
         _insert(campaign)
 
-    assert trips_of(lambda: campaign.get(URL)) == one
+    assert trips_of(lambda: campaign.get(URL)) == trips_for_one
 
 
 @pytest.mark.parametrize(
@@ -207,22 +211,22 @@ def test_a_list_costs_the_same_for_one_conversion_and_for_many(campaign):
         "programId={program}&status=Approved",
     ],
 )
-def test_a_narrowed_list_walks_its_rows_newest_first(campaign, query):
+def test_filtered_list_pages_newest_first(campaign, query):
     (affiliate,) = campaign.rows("select id from affiliate")[0]
-    wanted = {"status": "Approved", "type": "LeadReward", "sub_id": None if "untagged" in query else "news"}
-    made = [_insert(campaign, **wanted) for _ in range(3)]
+    matching = {"status": "Approved", "type": "LeadReward", "sub_id": None if "untagged" in query else "news"}
+    ids = [_insert(campaign, **matching) for _ in range(3)]
     _insert(campaign, campaign.affiliate("cleo", program_id=campaign.program()), sub_id="untagged")
     url = f"{URL}?take=2&{query.format(affiliate=affiliate, program=campaign.programs[0])}"
 
     first = campaign.get(url)
     second = campaign.get(f"{url}&cursor={first.json['nextCursor']}")
 
-    assert _ids(first) + _ids(second) == made[::-1]
+    assert _ids(first) + _ids(second) == ids[::-1]
     assert second.json["hasMore"] is False
 
 
-def test_the_list_writes_each_conversion_as_it_is_written_alone(campaign):
-    """The list is rendered by the database, a conversion alone is not: key by key, in one order, the same JSON."""
+def test_list_item_equals_single_conversion_json(campaign):
+    """PostgreSQL renders the list, Python a single conversion: keys, their order and values must be equal."""
     at = datetime(2026, 3, 1, 12, 0, 0, 999_999, tzinfo=UTC)
     _insert(
         campaign,

@@ -33,26 +33,26 @@ def _bonus(brand, **fields):
     return _post(brand, **{"kind": "bonus", "amountCents": ..., "commissionCents": 500} | fields)
 
 
-def test_a_sale_is_priced_by_the_engine(campaign):
+def test_sale_is_priced_by_the_engine(campaign):
     answer = _post(campaign, note=" Sold at the fair ")
 
-    shown = answer.json["conversion"]
+    conversion = answer.json["conversion"]
     assert (answer.status_code, answer.json["note"]) == (201, "Sold at the fair")
-    wanted = {
+    expected = {
         "amountCents": 10_000, "currency": "USD", "commissionCents": 2_000, "status": "Pending", "type": "OneTime",
-        "attributionMethod": "manual", "externalEventId": f"manual:{shown['id']}", "payability": "payable",
+        "attributionMethod": "manual", "externalEventId": f"manual:{conversion['id']}", "payability": "payable",
         "parentAffiliateConversionId": None, "locked": False,
     }  # fmt: skip
-    assert {name: shown[name] for name in wanted} == wanted
-    detail = campaign.get(f"{URL}/{shown['id']}").json
-    assert {name: detail[name] for name in shown} == shown
+    assert {name: conversion[name] for name in expected} == expected
+    detail = campaign.get(f"{URL}/{conversion['id']}").json
+    assert {name: detail[name] for name in conversion} == conversion
     assert [(line["eventType"], line["commissionCents"]) for line in detail["events"]] == [("initial", 2_000)]
 
 
-def test_a_bonus_has_a_commission_and_no_amount(campaign):
-    shown = _bonus(campaign).json["conversion"]
+def test_bonus_has_a_commission_and_no_amount(campaign):
+    conversion = _bonus(campaign).json["conversion"]
 
-    assert (shown["amountCents"], shown["commissionCents"], shown["type"], shown["status"]) == (
+    assert (conversion["amountCents"], conversion["commissionCents"], conversion["type"], conversion["status"]) == (
         0,
         500,
         "Bonus",
@@ -60,7 +60,7 @@ def test_a_bonus_has_a_commission_and_no_amount(campaign):
     )
 
 
-def test_a_sale_takes_the_affiliates_own_rate_and_keeps_which_it_was(campaign):
+def test_sale_uses_and_records_the_affiliates_custom_rate(campaign):
     campaign.affiliate("cleo", custom_commission_type="Fixed", custom_commission_value=Decimal("7.5"))
 
     assert _post(campaign).json["conversion"]["commissionCents"] == 750
@@ -69,15 +69,15 @@ def test_a_sale_takes_the_affiliates_own_rate_and_keeps_which_it_was(campaign):
     ]
 
 
-def test_a_commission_that_is_named_replaces_the_engines(campaign):
-    shown = _post(campaign, commissionCents=50_000).json["conversion"]
+def test_given_commission_replaces_the_computed_one(campaign):
+    conversion = _post(campaign, commissionCents=50_000).json["conversion"]
 
-    assert shown["commissionCents"] == 50_000
+    assert conversion["commissionCents"] == 50_000
     assert campaign.rows("select rate_source, rate_type from conversion") == [("manual", None)]
     assert _post(campaign, commissionCents=0).json["conversion"]["commissionCents"] == 0
 
 
-def test_the_money_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
+def test_commission_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     _post(campaign)
     _bonus(campaign)
     drain()
@@ -87,46 +87,46 @@ def test_the_money_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
 
 
 @pytest.mark.parametrize("fields", [{}, {"kind": "bonus", "amountCents": ..., "commissionCents": 2_000}])
-def test_the_recruiter_gets_a_share(brand, drain, fields):
+def test_recruiter_gets_an_override(brand, drain, fields):
     recruits = Recruits.create(brand)
-    made = _post(brand, affiliateId=str(recruits.ben), **fields).json["conversion"]
+    conversion = _post(brand, affiliateId=str(recruits.ben), **fields).json["conversion"]
     drain()
 
-    assert recruits.overrides("parent_id::text, commission_cents") == [(made["id"], 200)]
+    assert recruits.overrides("parent_id::text, commission_cents") == [(conversion["id"], 200)]
     assert books.broken(brand.id) == []
 
 
-def test_the_brand_is_told(campaign):
-    shown = _post(campaign).json["conversion"]
+def test_manual_conversion_sends_an_event(campaign):
+    conversion = _post(campaign).json["conversion"]
 
     ((body,),) = campaign.rows("select body from event where type = 'conversion.created'")
     data = json.loads(body)["data"]
     assert data == {
-        "conversionId": shown["id"],
-        "affiliateId": shown["affiliateId"],
-        "programId": shown["programId"],
+        "conversionId": conversion["id"],
+        "affiliateId": conversion["affiliateId"],
+        "programId": conversion["programId"],
         "amountCents": 10_000,
         "currency": "USD",
         "commissionCents": 2_000,
         "status": "Pending",
-        "externalEventId": shown["externalEventId"],
+        "externalEventId": conversion["externalEventId"],
         "type": "OneTime",
         "attributionMethod": "manual",
     }
 
 
-def test_a_backdated_sale_is_held_from_when_it_occurred(campaign):
+def test_backdated_sale_is_held_from_its_occurrence(campaign):
     occurred = datetime.now(UTC).replace(microsecond=0) - timedelta(days=40)
 
-    shown = _post(campaign, occurredAt=occurred.isoformat()).json["conversion"]
+    conversion = _post(campaign, occurredAt=occurred.isoformat()).json["conversion"]
 
-    assert datetime.fromisoformat(shown["occurredAt"]) == occurred
-    assert datetime.fromisoformat(shown["createdAt"]) > occurred + timedelta(days=39)
+    assert datetime.fromisoformat(conversion["occurredAt"]) == occurred
+    assert datetime.fromisoformat(conversion["createdAt"]) > occurred + timedelta(days=39)
     assert campaign.rows("select hold_until from conversion") == [(occurred + timedelta(days=30),)]
-    assert shown["status"] == "Pending"
+    assert conversion["status"] == "Pending"
 
 
-def test_without_a_currency_the_home_currency_counts(campaign):
+def test_missing_currency_defaults_to_the_home_currency(campaign):
     campaign.rows("update organization set home_currency = 'EUR' returning 1")
 
     assert _post(campaign).json["conversion"]["currency"] == "EUR"
@@ -135,28 +135,28 @@ def test_without_a_currency_the_home_currency_counts(campaign):
     assert _post(campaign, currency="ANG").json["conversion"]["currency"] == "XCG"
 
 
-def test_customer_gets_a_picture_and_the_sale_counts_as_a_payment_of_theirs(campaign):
-    shown = _post(campaign, customerEmail=" C@X.test ").json["conversion"]
+def test_sale_sets_customer_avatar_and_counts_as_their_payment(campaign):
+    conversion = _post(campaign, customerEmail=" C@X.test ").json["conversion"]
 
-    assert shown["customerAvatarUrl"].startswith("https://")
+    assert conversion["customerAvatarUrl"].startswith("https://")
     assert campaign.rows("select customer_email from conversion") == [("c@x.test",)]
     assert campaign.rows("select customer_key, payments from program_customer") == [("email:c@x.test", 1)]
 
 
-def test_bonus_counts_as_no_payment_of_the_customer(campaign):
+def test_bonus_does_not_count_as_a_customer_payment(campaign):
     assert _bonus(campaign, customerEmail="c@x.test").status_code == 201
 
     assert campaign.rows("select count(*) from program_customer") == [(0,)]
 
 
 @pytest.mark.parametrize(
-    ("note", "kept"),
+    ("note", "trimmed"),
     [(None, None), ("", None), ("  ", None), ("ü😀", "ü😀"), (f"  {'x' * 1_200}", "x" * 1_000), (..., None)],
 )
-def test_a_note_is_trimmed_and_echoed(campaign, note, kept):
+def test_note_is_trimmed_and_returned(campaign, note, trimmed):
     answer = _post(campaign, note=note)
 
-    assert (answer.status_code, answer.json["note"]) == (201, kept)
+    assert (answer.status_code, answer.json["note"]) == (201, trimmed)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_note_is_trimmed_and_echoed(campaign, note, kept):
         ({"affiliateId": str(uuid4())}, "affiliate_not_in_program", "affiliateId"),
     ],
 )  # fmt: skip
-def test_what_is_out_of_range_is_refused_by_name(campaign, fields, code, field):
+def test_out_of_range_field_is_named(campaign, fields, code, field):
     answer = _post(campaign, **fields)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, field)
@@ -194,7 +194,7 @@ def test_what_is_out_of_range_is_refused_by_name(campaign, fields, code, field):
 
 
 @pytest.mark.parametrize("amounts", [{"amountCents": _MOST}, {"amountCents": 1, "commissionCents": 5}])
-def test_the_ends_of_the_range_are_in_it(campaign, amounts):
+def test_range_limits_are_inclusive(campaign, amounts):
     assert _post(campaign, **amounts).status_code == 201
 
 
@@ -219,7 +219,7 @@ def test_the_ends_of_the_range_are_in_it(campaign, amounts):
         ("note", "a\x00"),
     ],
 )
-def test_a_malformed_field_is_problem_details(campaign, field, value):
+def test_malformed_field_returns_problem_details(campaign, field, value):
     answer = _post(campaign, **{field: value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -227,7 +227,7 @@ def test_a_malformed_field_is_problem_details(campaign, field, value):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_an_affiliate_who_is_not_approved_earns_nothing(campaign, status):
+def test_unapproved_affiliate_is_refused(campaign, status):
     campaign.affiliate("cleo", status=status)
 
     answer = _post(campaign)
@@ -235,7 +235,7 @@ def test_an_affiliate_who_is_not_approved_earns_nothing(campaign, status):
     assert (answer.status_code, answer.json["error"]) == (409, "affiliate_not_approved")
 
 
-def test_the_affiliate_to_rehearse_with_earns_nothing(campaign):
+def test_test_affiliate_is_refused(campaign):
     campaign.affiliate("cleo", is_test=True)
 
     answer = _post(campaign)
@@ -243,7 +243,7 @@ def test_the_affiliate_to_rehearse_with_earns_nothing(campaign):
     assert (answer.status_code, answer.json["error"]) == (400, "test_affiliate_not_allowed")
 
 
-def test_an_affiliate_of_another_program_or_brand_is_not_in_this_one(campaign, rival):
+def test_affiliate_of_another_program_or_tenant_is_refused(campaign, rival):
     elsewhere = campaign.rows("select id from affiliate")[0][0]
     campaign.program()
     campaign.affiliate("cleo")
@@ -256,7 +256,7 @@ def test_an_affiliate_of_another_program_or_brand_is_not_in_this_one(campaign, r
         assert (answer.status_code, answer.json["error"]) == (400, "affiliate_not_in_program")
 
 
-def test_another_brands_program_is_not_there(campaign, rival):
+def test_other_tenants_program_returns_404(campaign, rival):
     program_id = rival.program()
 
     answer = _post(campaign, programId=str(program_id))
@@ -264,7 +264,7 @@ def test_another_brands_program_is_not_there(campaign, rival):
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_suspended_campaign_and_an_archived_one_pay_nothing(campaign):
+def test_suspended_or_archived_campaign_is_refused(campaign):
     campaign.program(suspended_at=datetime.now(UTC))
     campaign.affiliate("cleo")
     suspended = _post(campaign)
@@ -276,7 +276,7 @@ def test_a_suspended_campaign_and_an_archived_one_pay_nothing(campaign):
     assert (archived.status_code, archived.json["error"]) == (400, "no_active_program")
 
 
-def test_a_campaign_for_clicks_pays_for_a_sale_what_the_brand_says(campaign):
+def test_click_campaign_pays_the_given_commission_for_a_sale(campaign):
     campaign.program(
         default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=Decimal("0.1")
     )
@@ -289,7 +289,7 @@ def test_a_campaign_for_clicks_pays_for_a_sale_what_the_brand_says(campaign):
     assert _bonus(campaign).status_code == 201
 
 
-def test_a_repeat_is_another_conversion_unless_it_has_a_key(campaign):
+def test_repeat_without_idempotency_key_creates_another_conversion(campaign):
     body = _body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
     keyed = at_once(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
@@ -300,7 +300,7 @@ def test_a_repeat_is_another_conversion_unless_it_has_a_key(campaign):
     assert campaign.rows("select count(*) from conversion") == [(3,)]
 
 
-def test_a_test_key_writes_test_rows(campaign):
+def test_test_key_writes_test_rows(campaign):
     body = _body(campaign)
     campaign.other_key(is_test=True).post(URL, body)
 
@@ -309,15 +309,15 @@ def test_a_test_key_writes_test_rows(campaign):
     assert campaign.rows("select count(*) from affiliate_revenue") == [(0,)]
 
 
-def test_it_is_written_down_with_its_note(campaign):
-    shown = _post(campaign, note="Why").json["conversion"]
+def test_manual_conversion_is_audited_with_its_note(campaign):
+    conversion = _post(campaign, note="Why").json["conversion"]
 
     assert campaign.rows("select action, entity_id, before, after from audit_entry") == [
-        ("conversion.manual_created", shown["id"], None, shown | {"note": "Why"})
+        ("conversion.manual_created", conversion["id"], None, conversion | {"note": "Why"})
     ]
 
 
-def test_who_may_record_one(app, campaign):
+def test_manual_conversion_checks_role_scope_and_plan(app, campaign):
     body = _body(campaign)
     unverified = campaign.person("Manager", email="new@example.com", is_email_verified=False)
     refused = unverified.post(URL, body)

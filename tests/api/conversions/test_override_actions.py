@@ -1,4 +1,4 @@
-"""What a decision about a sale means for the recruiter's row beside it. Source: core spec, "States"."""
+"""Effects of a decision about a sale on the recruiter's override. Source: core spec, "States"."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.support.api.deciding import act
 from tests.support.recruits import Recruits
 
 
-def test_both_rows_are_told_of(brand, drain):
+def test_sale_and_override_both_send_events(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -19,7 +19,7 @@ def test_both_rows_are_told_of(brand, drain):
     assert (own["commissionCents"], above["commissionCents"], above["amountCents"]) == (2_000, 200, 0)
 
 
-def test_a_denied_sale_denies_its_override(brand, drain):
+def test_denied_sale_denies_its_override(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -30,7 +30,7 @@ def test_a_denied_sale_denies_its_override(brand, drain):
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
 
 
-def test_an_approved_sale_leaves_its_override_where_it_is(brand, drain):
+def test_approved_sale_leaves_its_override_unchanged(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -41,7 +41,7 @@ def test_an_approved_sale_leaves_its_override_where_it_is(brand, drain):
 
 
 @pytest.mark.parametrize("action", ["invalidate", "deny"])
-def test_an_override_that_was_paid_out_is_untouched(brand, drain, action):
+def test_paid_override_is_unchanged(brand, drain, action):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -54,7 +54,7 @@ def test_an_override_that_was_paid_out_is_untouched(brand, drain, action):
 
 
 @pytest.mark.parametrize(("action", "born"), [("invalidate", "Invalidated"), ("deny", "Denied")])
-def test_an_override_that_is_written_later_is_born_as_its_sale_is(brand, drain, action, born):
+def test_override_created_later_gets_the_status_of_its_sale(brand, drain, action, born):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     act(brand.person("Manager"), action, sale_id)
@@ -65,7 +65,7 @@ def test_an_override_that_is_written_later_is_born_as_its_sale_is(brand, drain, 
     assert recruits.balance(recruits.ann) == 0
 
 
-def test_an_override_that_was_born_invalidated_is_restored_with_its_sale(brand, drain):
+def test_override_created_invalidated_is_restored_with_its_sale(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     act(brand, "invalidate", sale_id)
@@ -78,7 +78,7 @@ def test_an_override_that_was_born_invalidated_is_restored_with_its_sale(brand, 
 
 
 @pytest.mark.parametrize("is_cascaded", [True, False])
-def test_refunds_that_came_meanwhile_take_their_share_on_validation(brand, drain, is_cascaded):
+def test_refunds_before_validation_are_deducted_on_validation(brand, drain, is_cascaded):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell(externalEventId="order")
     drain()
@@ -89,17 +89,17 @@ def test_refunds_that_came_meanwhile_take_their_share_on_validation(brand, drain
     if is_cascaded:
         drain()
 
-    shown = act(brand, "validate", sale_id).json
+    sale = act(brand, "validate", sale_id).json
     drain()
 
-    assert (shown["status"], shown["commissionCents"], shown["refundedAmountCents"]) == ("Pending", 1_400, 3_000)
+    assert (sale["status"], sale["commissionCents"], sale["refundedAmountCents"]) == ("Pending", 1_400, 3_000)
     assert recruits.overrides("status, reversed_cents") == [("Pending", 60)]
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (1_400, 140)
     history = brand.get(f"/api/v1/conversions/{sale_id}").json["events"]
     assert [line["commissionCents"] for line in history] == [2_000, -200, 0, -400]
 
 
-def test_a_sale_that_was_refunded_in_full_meanwhile_comes_back_refunded(brand, drain):
+def test_fully_refunded_sale_is_refunded_after_validation(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell(externalEventId="order")
     drain()
@@ -107,14 +107,14 @@ def test_a_sale_that_was_refunded_in_full_meanwhile_comes_back_refunded(brand, d
     brand.refund("order")
     drain()
 
-    shown = act(brand, "validate", sale_id).json
+    sale = act(brand, "validate", sale_id).json
 
-    assert (shown["status"], shown["commissionCents"]) == ("Refunded", 0)
+    assert (sale["status"], sale["commissionCents"]) == ("Refunded", 0)
     assert recruits.overrides("status, reversed_cents") == [("Refunded", 200)]
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
 
 
-def test_an_override_does_not_come_back_without_its_sale(brand, drain):
+def test_override_is_not_restored_without_its_sale(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
@@ -126,7 +126,7 @@ def test_an_override_does_not_come_back_without_its_sale(brand, drain):
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
-def test_an_override_is_invalidated_and_validated_by_itself(brand, drain):
+def test_override_can_be_invalidated_and_validated_separately(brand, drain):
     recruits = Recruits.create(brand)
     recruits.sell()
     drain()

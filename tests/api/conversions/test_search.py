@@ -19,16 +19,16 @@ URL = "/api/v1/conversions"
 
 @pytest.fixture
 def people(brand):
-    """The affiliates Ada Ek and Adam Olt of a campaign, each with two conversions."""
+    """Return the conversion ids by slug of affiliates Ada Ek and Adam Olt, two each."""
     brand.program()
-    found = {}
+    ids_by_slug = {}
     for slug, name in (("ada", "Ada Ek"), ("adam", "Adam Olt")):
         affiliate_id = brand.affiliate(slug, full_name=name)
-        found[slug] = [
+        ids_by_slug[slug] = [
             str(conversion(brand, affiliate_id, external_event_id=f"{slug}-{number}", created_at=ago(hours=9 - number)))
             for number in range(2)
         ]
-    return found
+    return ids_by_slug
 
 
 def _ids(answer):
@@ -37,25 +37,25 @@ def _ids(answer):
 
 
 @pytest.mark.parametrize("q", ["Ada Ek", "ada ek", "ADA E", " ada e ", "ada@example.com", "ADA@", "da Ek", "EK"])
-def test_conversions_are_found_by_a_part_of_their_affiliates_name_or_email(brand, people, q):
+def test_query_matches_part_of_the_affiliates_name_or_email(brand, people, q):
     assert _ids(brand.get(f"{URL}?q={q}")) == people["ada"][::-1]
 
 
-def test_one_word_finds_the_conversions_of_several_affiliates_in_one_order(brand, people):
+def test_matches_of_several_affiliates_are_in_one_order(brand, people):
     (a1, a2), (b1, b2) = people["ada"], people["adam"]
 
     assert _ids(brand.get(f"{URL}?q=ada&take=4")) == [b2, a2, b1, a1]
 
 
-def test_a_conversion_is_found_by_its_external_id_and_by_its_own(brand, people):
-    wanted = people["adam"][1]
+def test_conversion_is_found_by_its_id_or_external_id(brand, people):
+    conversion_id = people["adam"][1]
 
-    assert _ids(brand.get(f"{URL}?q=adam-1")) == [wanted]
-    assert _ids(brand.get(f"{URL}?q={wanted}")) == [wanted]
-    assert _ids(brand.get(f"{URL}?q={wanted.upper()}")) == [wanted]
+    assert _ids(brand.get(f"{URL}?q=adam-1")) == [conversion_id]
+    assert _ids(brand.get(f"{URL}?q={conversion_id}")) == [conversion_id]
+    assert _ids(brand.get(f"{URL}?q={conversion_id.upper()}")) == [conversion_id]
 
 
-def test_an_external_id_of_several_sources_finds_them_all(brand, people):
+def test_external_id_used_by_several_sources_finds_all(brand, people):
     affiliate_id = brand.affiliate("zoe")
     twins = {str(conversion(brand, affiliate_id, source=each, external_event_id="same")) for each in ("s2s", "import")}
 
@@ -63,11 +63,11 @@ def test_an_external_id_of_several_sources_finds_them_all(brand, people):
 
 
 @pytest.mark.parametrize("q", ["adam-", "nobody", "%25", "a_a", "\\", "ad%25", "Ω", "é"])
-def test_what_nothing_is_called_finds_nothing(brand, people, q):
+def test_query_without_match_finds_nothing(brand, people, q):
     assert _ids(brand.get(f"{URL}?q={q}")) == []
 
 
-def test_a_word_of_many_affiliates_finds_the_newest_of_them_all(brand, people, monkeypatch):
+def test_query_matching_many_affiliates_finds_the_newest(brand, people, monkeypatch):
     narrow = _ids(brand.get(f"{URL}?q=ada&take=3"))
     monkeypatch.setattr(searches, "_MAX_LOOKUPS", 1)
     monkeypatch.setattr(lists, "_rendered_list", functools.cache(lists._rendered_list.__wrapped__))
@@ -80,7 +80,7 @@ def test_a_word_of_many_affiliates_finds_the_newest_of_them_all(brand, people, m
     assert _ids(brand.get(f"{URL}?q=ada-0")) == [a1]
 
 
-def test_a_search_stays_within_its_tenant(brand, rival, people):
+def test_search_stays_within_its_tenant(brand, rival, people):
     rival.program()
     rival.affiliate("ada", full_name="Ada Ek")
 
@@ -88,7 +88,7 @@ def test_a_search_stays_within_its_tenant(brand, rival, people):
         assert _ids(rival.get(f"{URL}?q={q}")) == []
 
 
-def test_a_search_and_filters_add_up_and_pages_keep_them(brand, people):
+def test_search_and_filters_combine_on_every_page(brand, people):
     affiliate_id = brand.affiliate("adela")
     paid = [str(conversion(brand, affiliate_id, status="Paid", created_at=ago(minutes=9 - n))) for n in range(3)]
     query = f"{URL}?q=ad&status=Paid&take=2"
@@ -100,7 +100,7 @@ def test_a_search_and_filters_add_up_and_pages_keep_them(brand, people):
     assert second.json["hasMore"] is False
 
 
-def test_a_blank_search_is_none(brand, people):
+def test_blank_search_is_ignored(brand, people):
     assert len(_ids(brand.get(f"{URL}?q=%20"))) == 4
     assert len(_ids(brand.get(f"{URL}?q="))) == 4
 
@@ -118,20 +118,20 @@ def test_a_blank_search_is_none(brand, people):
     ],
 )
 @pytest.mark.parametrize("path", [URL, f"{URL}/export.csv"])
-def test_a_search_that_says_nothing_sensible_is_refused(brand, path, query, field):
+def test_invalid_search_is_refused(brand, path, query, field):
     answer = brand.get(f"{path}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
 
 
-def test_until_leaves_out_its_own_moment(brand, people):
+def test_until_is_exclusive(brand, people):
     until = ago(hours=8).isoformat().replace("+00:00", "Z")
 
     assert set(_ids(brand.get(f"{URL}?until={until}"))) == {people["ada"][0], people["adam"][0]}
 
 
-def test_the_oldest_come_first_when_asked(brand, people):
+def test_sort_oldest_lists_oldest_first(brand, people):
     newest = _ids(brand.get(f"{URL}?sort=newest"))
     first = brand.get(f"{URL}?sort=oldest&take=3")
     second = brand.get(f"{URL}?sort=oldest&take=3&cursor={first.json['nextCursor']}")
@@ -140,9 +140,9 @@ def test_the_oldest_come_first_when_asked(brand, people):
     assert _ids(first) + _ids(second) == newest[::-1]
 
 
-def test_what_is_payable_next_comes_first_when_asked(brand, people):
+def test_sort_by_payable_date_lists_next_payable_first(brand, people):
     affiliate_id = brand.affiliate("zoe")
-    made = [
+    ids = [
         str(conversion(brand, affiliate_id, hold_until=began() + timedelta(days=days), created_at=ago(hours=days)))
         for days in (5, 1, 3)
     ]
@@ -153,12 +153,12 @@ def test_what_is_payable_next_comes_first_when_asked(brand, people):
     second = brand.get(f"{query}&cursor={first.json['nextCursor']}")
     moments = [item["payableAt"] for page in (first, second) for item in page.json["items"]]
 
-    assert (_ids(first) + _ids(second))[:3] == [made[1], made[2], made[0]]
+    assert (_ids(first) + _ids(second))[:3] == [ids[1], ids[2], ids[0]]
     assert all(before <= after for before, after in pairwise(moments))
-    assert _ids(brand.get(f"{query}&q=zoe")) == [made[1], made[2]]
+    assert _ids(brand.get(f"{query}&q=zoe")) == [ids[1], ids[2]]
 
 
-def test_a_cursor_of_one_order_is_none_of_another(brand, people):
+def test_cursor_of_another_order_is_refused(brand, people):
     cursor = brand.get(f"{URL}?take=1&status=Pending").json["nextCursor"]
 
     for order in ("oldest", "payable"):
@@ -166,28 +166,28 @@ def test_a_cursor_of_one_order_is_none_of_another(brand, people):
         assert (answer.status_code, list(answer.json["errors"])) == (400, ["cursor"])
 
 
-def test_the_file_is_searched_and_ordered_as_the_list_is(brand, people):
+def test_export_is_searched_and_ordered_like_the_list(brand, people):
     file = brand.get(f"{URL}/export.csv?q=ada&sort=oldest").get_data(as_text=True)
 
-    shown = [row["id"] for row in csv.DictReader(io.StringIO(file, newline=""))]
-    assert shown == _ids(brand.get(f"{URL}?q=ada&sort=oldest"))
+    exported_ids = [row["id"] for row in csv.DictReader(io.StringIO(file, newline=""))]
+    assert exported_ids == _ids(brand.get(f"{URL}?q=ada&sort=oldest"))
 
 
 def test_locked_history_is_never_payable(brand):
     brand.program()
-    made = conversion(brand, brand.affiliate("ben"), payout_locked=True)
+    conversion_id = conversion(brand, brand.affiliate("ben"), payout_locked=True)
 
-    assert brand.get(f"{URL}/{made}").json["payableAt"] is None
+    assert brand.get(f"{URL}/{conversion_id}").json["payableAt"] is None
     assert brand.get(f"{URL}?sort=payable&status=Pending").json["items"][0]["payableAt"] is None
 
 
-def test_a_list_names_its_affiliates_and_programs_in_one_statement(brand, people):
+def test_list_reads_affiliate_and_program_names_in_one_statement(brand, people):
     few = trips_of(lambda: brand.get(f"{URL}?q=ada&take=1"))
     many = trips_of(lambda: brand.get(f"{URL}?q=example"))
 
-    (shown, *_) = brand.get(f"{URL}?q=ada%20ek").json["items"]
-    assert (shown["affiliateName"], shown["affiliateEmail"]) == ("Ada Ek", "ada@example.com")
-    assert shown["programName"] == brand.rows("select name from program")[0][0]
+    (item, *_) = brand.get(f"{URL}?q=ada%20ek").json["items"]
+    assert (item["affiliateName"], item["affiliateEmail"]) == ("Ada Ek", "ada@example.com")
+    assert item["programName"] == brand.rows("select name from program")[0][0]
     assert many == few == trips_of(lambda: brand.get(URL))
 
 
@@ -200,15 +200,15 @@ def test_a_list_names_its_affiliates_and_programs_in_one_statement(brand, people
         ("status=Pending&sort=payable", "conversion_payable_list"),
     ],
 )
-def test_a_page_is_read_by_an_index_and_nothing_is_counted(brand, people, query, index):
+def test_page_is_read_by_an_index_without_a_count(brand, people, query, index):
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)
     try:
         brand.get(f"{URL}?{query}&take=2")
     finally:
         db.db.trip_hooks.remove(trips.append)
-    asked = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip][-1]
-    plan = "\n".join(line for (line,) in brand.rows("discard plans; set local enable_sort = off; explain " + asked))
+    statement = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip][-1]
+    plan = "\n".join(line for (line,) in brand.rows("discard plans; set local enable_sort = off; explain " + statement))
 
     assert index in plan, plan
     assert "Seq Scan on conversion" not in plan, plan

@@ -1,4 +1,4 @@
-"""Conversions whose buyer is the affiliate that they credit, by every way but gateways, under each policy.
+"""Conversions whose buyer is the credited affiliate, from every source except gateways, under each policy.
 
 Source: tracking spec, "Attribution method taxonomy" (self_referral); the organization's field selfReferrals.
 """
@@ -22,7 +22,7 @@ _WAYS = ("sale", "lead", "page_lead", "manual", "import")
 
 @pytest.fixture
 def campaign(brand):
-    """A brand without holds whose affiliate ben sells; in the end its money must add up."""
+    """Return a brand without holds and its affiliate ben; check the ledger invariants after the test."""
     brand.set(payoutGraceDays="0")
     brand.program()
     ben = brand.affiliate("ben")
@@ -34,10 +34,14 @@ def campaign(brand):
             (slug_of(brand), ben),
         )
     yield brand
-    found = books.broken(brand.id, is_finished=False)
+    violations = books.broken(brand.id, is_finished=False)
     imported = {id for (id,) in brand.rows("select external_event_id from conversion where source = 'import'")}
     # Imports send no events.
-    assert [one for one in found if one.removeprefix("every conversion is announced once: ") not in imported] == []
+    assert [
+        violation
+        for violation in violations
+        if violation.removeprefix("every conversion is announced once: ") not in imported
+    ] == []
 
 
 def _choose(brand, policy):
@@ -46,7 +50,7 @@ def _choose(brand, policy):
 
 
 def _convert(brand, way, email=_OWN):
-    """Let somebody with this address buy or sign up by one of `_WAYS`, and return the conversion as the API has it."""
+    """Create a conversion of a buyer with this email by one of `_WAYS`, and return it as the API shows it."""
     if way == "sale":
         assert brand.sale(customerEmail=email).status_code == 200
     elif way == "lead":
@@ -60,8 +64,8 @@ def _convert(brand, way, email=_OWN):
     else:
         assert import_sales(brand, past_sale(customerEmail=email), confirmUnpaidPayout=True).status_code == 200
     drain()
-    (found,) = brand.get("/api/v1/conversions").json["items"]
-    return found
+    (conversion,) = brand.get("/api/v1/conversions").json["items"]
+    return conversion
 
 
 def _release(brand):
@@ -80,14 +84,14 @@ def _events(brand, type):
 
 
 @pytest.mark.parametrize("way", _WAYS)
-def test_own_purchase_earns_unless_the_owner_chose_otherwise(campaign, way):
+def test_own_purchase_earns_by_default(campaign, way):
     assert campaign.person("Owner").get("/api/organizations/me").json["selfReferrals"] == "earn"
 
-    found = _convert(campaign, way)
+    conversion = _convert(campaign, way)
 
-    assert (found["selfReferral"], found["awaitsApproval"]) == (True, False)
-    assert found["status"] == ("Approved" if way == "import" else "Pending")
-    assert campaign.get(f"/api/v1/conversions/{found['id']}").json["selfReferral"] is True
+    assert (conversion["selfReferral"], conversion["awaitsApproval"]) == (True, False)
+    assert conversion["status"] == ("Approved" if way == "import" else "Pending")
+    assert campaign.get(f"/api/v1/conversions/{conversion['id']}").json["selfReferral"] is True
     assert _events(campaign, "conversion.denied") == []
 
 
@@ -96,19 +100,24 @@ def test_own_purchase_earns_unless_the_owner_chose_otherwise(campaign, way):
 def test_purchase_of_another_person_is_no_self_referral(campaign, way, policy):
     _choose(campaign, policy)
 
-    found = _convert(campaign, way, email="ann@example.com")
+    conversion = _convert(campaign, way, email="ann@example.com")
 
-    assert (found["selfReferral"], found["awaitsApproval"]) == (False, False)
-    assert found["status"] == ("Approved" if way == "import" else "Pending")
+    assert (conversion["selfReferral"], conversion["awaitsApproval"]) == (False, False)
+    assert conversion["status"] == ("Approved" if way == "import" else "Pending")
 
 
 @pytest.mark.parametrize("way", _WAYS)
 def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaign, way):
     _choose(campaign, "hold")
 
-    found = _convert(campaign, way)
+    conversion = _convert(campaign, way)
 
-    assert (found["selfReferral"], found["status"], found["awaitsApproval"], found["payableAt"]) == (
+    assert (
+        conversion["selfReferral"],
+        conversion["status"],
+        conversion["awaitsApproval"],
+        conversion["payableAt"],
+    ) == (
         True,
         "Pending",
         True,
@@ -116,28 +125,28 @@ def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaig
     )
     assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
 
-    approved = act(campaign.person("Manager"), "approve", found["id"])
+    approved = act(campaign.person("Manager"), "approve", conversion["id"])
 
     assert (approved.status_code, approved.json["status"], approved.json["awaitsApproval"]) == (200, "Approved", False)
-    assert _payable_ids(campaign) == ([found["id"]] if found["commissionCents"] else [])
+    assert _payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
 
 
 @pytest.mark.parametrize("way", _WAYS)
 def test_denied_self_referral_earns_nothing(campaign, way):
     _choose(campaign, "deny")
 
-    found = _convert(campaign, way)
+    conversion = _convert(campaign, way)
 
-    assert (found["selfReferral"], found["status"]) == (True, "Denied")
+    assert (conversion["selfReferral"], conversion["status"]) == (True, "Denied")
     assert campaign.rows("select coalesce(sum(amount_cents), 0)::int from ledger_entry") == [(0,)]
     assert (_release(campaign), _payable_ids(campaign)) == ("Denied", [])
     if way == "import":  # an import sends no events
         assert _events(campaign, "conversion.denied") == []
         return
     (created,), (denied,) = _events(campaign, "conversion.created"), _events(campaign, "conversion.denied")
-    assert (created["conversionId"], created["status"]) == (found["id"], "Denied")
+    assert (created["conversionId"], created["status"]) == (conversion["id"], "Denied")
     assert (denied["conversionId"], denied["status"], denied["previousStatus"], denied["reason"]) == (
-        found["id"],
+        conversion["id"],
         "Denied",
         "Pending",
         "self_referral",
@@ -146,16 +155,16 @@ def test_denied_self_referral_earns_nothing(campaign, way):
 
 def test_held_commission_counts_as_pending_until_it_is_approved(campaign):
     _choose(campaign, "hold")
-    found = _convert(campaign, "sale")
+    conversion = _convert(campaign, "sale")
 
     def stats():
-        (shown,) = campaign.get("/api/v1/programs/stats").json
-        return shown["pendingCommissionCents"], shown["availableCommissionCents"]
+        (totals,) = campaign.get("/api/v1/programs/stats").json
+        return totals["pendingCommissionCents"], totals["availableCommissionCents"]
 
     assert stats() == (2_000, 0)
     drain()
     assert stats() == (2_000, 0)
-    act(campaign.person("Manager"), "approve", found["id"])
+    act(campaign.person("Manager"), "approve", conversion["id"])
     assert stats() == (0, 2_000)
     drain()
     assert stats() == (0, 2_000)
@@ -171,24 +180,24 @@ def test_bonus_with_the_affiliates_address_is_no_self_referral(campaign):
     assert (answer.json["conversion"]["selfReferral"], answer.json["conversion"]["status"]) == (False, "Pending")
 
 
-def test_change_of_the_policy_leaves_earlier_conversions_as_they_are(campaign):
+def test_policy_change_does_not_affect_earlier_conversions(campaign):
     _choose(campaign, "hold")
-    found = _convert(campaign, "sale")
+    conversion = _convert(campaign, "sale")
 
     _choose(campaign, "earn")
 
-    assert campaign.get(f"/api/v1/conversions/{found['id']}").json["awaitsApproval"] is True
+    assert campaign.get(f"/api/v1/conversions/{conversion['id']}").json["awaitsApproval"] is True
     assert _release(campaign) == "Pending"
 
 
 def test_quarantined_and_validated_self_referral_still_needs_an_approval(campaign):
     _choose(campaign, "hold")
-    found = _convert(campaign, "sale")
-    act(campaign, "invalidate", found["id"])
+    conversion = _convert(campaign, "sale")
+    act(campaign, "invalidate", conversion["id"])
 
-    shown = act(campaign, "validate", found["id"]).json
+    conversion = act(campaign, "validate", conversion["id"]).json
 
-    assert (shown["status"], shown["awaitsApproval"]) == ("Pending", True)
+    assert (conversion["status"], conversion["awaitsApproval"]) == ("Pending", True)
     assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
 
 
@@ -222,13 +231,13 @@ def test_override_written_after_the_approval_is_not_held(brand):
 
 def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
     _choose(campaign, "hold")
-    found = _convert(campaign, "sale")
-    campaign.refund(found["externalEventId"])
+    conversion = _convert(campaign, "sale")
+    campaign.refund(conversion["externalEventId"])
     drain()
 
-    shown = campaign.get(f"/api/v1/conversions/{found['id']}").json
+    conversion = campaign.get(f"/api/v1/conversions/{conversion['id']}").json
 
-    assert (shown["status"], shown["awaitsApproval"], shown["commissionCents"]) == ("Refunded", False, 0)
+    assert (conversion["status"], conversion["awaitsApproval"], conversion["commissionCents"]) == ("Refunded", False, 0)
 
 
 @pytest.mark.parametrize(
@@ -239,27 +248,30 @@ def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
         ("deny", "Denied", "The brand denied it."),
     ],
 )
-def test_affiliate_reads_what_became_of_an_own_purchase(campaign, policy, state, sentence):
+def test_affiliate_sees_the_state_of_an_own_purchase(campaign, policy, state, sentence):
     _choose(campaign, policy)
     _convert(campaign, "sale")
 
     ben = Partner(campaign.app, "ben@example.com")
-    (shown,) = ben.get(f"/api/me/conversions?programId={campaign.programs[-1]}").json["items"]
+    (conversion,) = ben.get(f"/api/me/conversions?programId={campaign.programs[-1]}").json["items"]
 
-    assert (shown["state"], shown["selfReferral"]) == (state, True)
-    assert {"The buyer's email address is your own.", sentence} <= set(shown["why"])
-    assert (shown["payableAt"] is None) == (policy != "earn")
+    assert (conversion["state"], conversion["selfReferral"]) == (state, True)
+    assert {"The buyer's email address is your own.", sentence} <= set(conversion["why"])
+    assert (conversion["payableAt"] is None) == (policy != "earn")
 
 
-def test_history_that_is_imported_stays_locked_whatever_the_policy(campaign):
+def test_imported_history_stays_locked_under_every_policy(campaign):
     for policy in ("hold", "deny"):
         _choose(campaign, policy)
         rows = [past_sale(customerEmail=_OWN, paid=paid, externalId=f"{policy} {paid}") for paid in (True, False)]
         assert import_sales(campaign, *rows).status_code == 200
 
-    found = campaign.get("/api/v1/conversions").json["items"]
+    conversions = campaign.get("/api/v1/conversions").json["items"]
 
-    assert {(one["status"], one["locked"], one["selfReferral"], one["awaitsApproval"]) for one in found} == {
+    assert {
+        (conversion["status"], conversion["locked"], conversion["selfReferral"], conversion["awaitsApproval"])
+        for conversion in conversions
+    } == {
         ("Paid", True, True, False),
         ("Pending", True, True, False),
     }

@@ -1,4 +1,4 @@
-"""Sales that credited nobody, through HTTP. Source: core spec, uncredited conversions."""
+"""Sales that credited no affiliate, through HTTP. Source: core spec, uncredited conversions."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -17,7 +17,7 @@ _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign and the paused affiliate ben."""
+    """Return the brand with one campaign and the paused affiliate ben."""
     brand.program()
     brand.affiliate("ben", status="Paused")
     return brand
@@ -47,7 +47,7 @@ def _ids(answer):
     return [row["id"] for row in answer.json]
 
 
-def test_a_sale_of_an_affiliate_who_is_paused_is_listed(campaign):
+def test_sale_of_a_paused_affiliate_is_listed(campaign):
     campaign.sale(externalEventId="order-1", amountCents=700, currency="EUR")
 
     (row,) = campaign.get(URL).json
@@ -69,13 +69,13 @@ def test_a_sale_of_an_affiliate_who_is_paused_is_listed(campaign):
     }
 
 
-def test_the_list_is_newest_first_and_a_flat_array(campaign):
-    made = [_insert(campaign, occurred_at=_NOW + timedelta(days=day)) for day in (2, 0, 1)]
+def test_list_is_a_flat_array_newest_first(campaign):
+    ids = [_insert(campaign, occurred_at=_NOW + timedelta(days=day)) for day in (2, 0, 1)]
 
-    assert _ids(campaign.get(URL)) == [made[0], made[2], made[1]]
+    assert _ids(campaign.get(URL)) == [ids[0], ids[2], ids[1]]
 
 
-def test_the_list_is_narrowed_by_status_and_affiliate(campaign):
+def test_list_is_filtered_by_status_and_affiliate(campaign):
     cleo = campaign.affiliate("cleo", status="Banned")
     ours, hers = _insert(campaign), _insert(campaign, cleo)
     done = _insert(campaign, cleo, is_dismissed=True)
@@ -88,7 +88,7 @@ def test_the_list_is_narrowed_by_status_and_affiliate(campaign):
     assert _ids(campaign.get(f"{URL}?affiliateId={uuid4()}")) == []
 
 
-def test_the_list_ends_after_500(campaign):
+def test_list_ends_after_500(campaign):
     for _ in range(501):
         _insert(campaign)
 
@@ -96,14 +96,14 @@ def test_the_list_ends_after_500(campaign):
 
 
 @pytest.mark.parametrize("query", ["status=closed", "status=", "affiliateId=ben"])
-def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
+def test_invalid_query_is_refused(campaign, query):
     answer = campaign.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [query.split("=")[0]]
 
 
-def test_the_summary_sums_what_is_open_by_currency(campaign):
+def test_summary_totals_open_sales_by_currency(campaign):
     empty = campaign.get(f"{URL}/summary").json
     _insert(campaign, currency="USD")
     _insert(campaign, currency="EUR", amount_cents=10**12)
@@ -120,56 +120,56 @@ def test_the_summary_sums_what_is_open_by_currency(campaign):
     }
 
 
-def test_rows_of_test_keys_are_left_out(campaign):
-    made = _insert(campaign, is_test=True)
+def test_test_sales_are_not_listed(campaign):
+    sale_id = _insert(campaign, is_test=True)
 
     assert campaign.get(f"{URL}?status=all").json == []
     assert campaign.get(f"{URL}/summary").json["openCount"] == 0
-    assert campaign.call("PATCH", f"{URL}/{made}/dismiss").status_code == 404
+    assert campaign.call("PATCH", f"{URL}/{sale_id}/dismiss").status_code == 404
 
 
-def test_a_row_outlives_its_affiliate(campaign):
-    made = _insert(campaign)
+def test_row_outlives_its_affiliate(campaign):
+    sale_id = _insert(campaign)
     campaign.rows("update affiliate set deleted_at = now() returning 1")
 
-    assert _ids(campaign.get(URL)) == [made]
+    assert _ids(campaign.get(URL)) == [sale_id]
 
 
-def test_a_row_is_dismissed_once_and_stays_so(campaign):
-    made = _insert(campaign)
+def test_row_is_dismissed_once(campaign):
+    sale_id = _insert(campaign)
 
-    first = campaign.call("PATCH", f"{URL}/{made}/dismiss")
-    second = campaign.person("Manager").call("PATCH", f"{URL}/{made}/dismiss")
+    first = campaign.call("PATCH", f"{URL}/{sale_id}/dismiss")
+    second = campaign.person("Manager").call("PATCH", f"{URL}/{sale_id}/dismiss")
 
-    assert (first.status_code, first.json["id"], first.json["status"]) == (200, made, "dismissed")
+    assert (first.status_code, first.json["id"], first.json["status"]) == (200, sale_id, "dismissed")
     assert (second.status_code, second.json) == (200, first.json)
     ((action, before, after),) = campaign.rows("select action, before, after from audit_entry")
     assert action == "uncredited_conversion.dismissed"
     assert (before["status"], after["status"]) == ("open", "dismissed")
 
 
-def test_two_who_dismiss_at_once_leave_one_entry(campaign):
-    made = _insert(campaign)
+def test_concurrent_dismissals_write_one_audit_entry(campaign):
+    sale_id = _insert(campaign)
 
-    answers = at_once(*[lambda: campaign.call("PATCH", f"{URL}/{made}/dismiss")] * 3)
+    answers = at_once(*[lambda: campaign.call("PATCH", f"{URL}/{sale_id}/dismiss")] * 3)
 
     assert {answer.status_code for answer in answers} == {200}
     assert campaign.rows("select count(*) from audit_entry") == [(1,)]
 
 
-def test_another_brands_row_is_not_there(campaign, rival):
-    made = _insert(campaign)
+def test_other_tenants_row_returns_404(campaign, rival):
+    sale_id = _insert(campaign)
 
-    for row_id in (made, uuid4(), "nonsense"):
+    for row_id in (sale_id, uuid4(), "nonsense"):
         answer = rival.call("PATCH", f"{URL}/{row_id}/dismiss")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert rival.get(f"{URL}?status=all").json == []
     assert campaign.rows("select status from uncredited_conversion") == [("open",)]
 
 
-def test_who_may_look_and_who_may_dismiss(app, campaign):
-    made = _insert(campaign)
-    dismiss = f"{URL}/{made}/dismiss"
+def test_read_and_dismiss_check_role_scope_and_plan(app, campaign):
+    sale_id = _insert(campaign)
+    dismiss = f"{URL}/{sale_id}/dismiss"
     reader, viewer = campaign.other_key(scope="read"), campaign.person("Viewer")
     free = Brand.create(app, plan="Free")
 

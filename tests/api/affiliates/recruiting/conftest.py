@@ -1,4 +1,4 @@
-"""A brand that pays for recruiting, with ann."""
+"""A brand that pays for recruiting, with the affiliate ann."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""The link that recruits, through HTTP."""
+"""The recruiting link of an affiliate, through HTTP."""
 
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ NOBODY = "01890000-0000-7000-8000-000000000000"
 class TestLink:
     """GET /api/v1/me/sub-affiliate/link."""
 
-    def test_names_the_caller_by_their_default_link(self, scene):
+    def test_contains_the_slug_of_the_default_link(self, scene):
         answer = scene.link()
 
         assert answer.status_code == 200
@@ -25,14 +25,14 @@ class TestLink:
             "url": f"https://{scene.portal}/tea?recruited_by=ann",
         }
 
-    def test_names_the_caller_by_the_slug_of_their_account(self, scene):
+    def test_contains_the_account_slug_without_a_default_link(self, scene):
         scene.recruits()  # signs in
         slug = f"ann-{uuid4().hex}"
         run("update affiliate_account set slug = %s where email = %s", slug, scene.email)
 
         assert scene.link().json["url"].endswith(f"?recruited_by={slug}")
 
-    def test_names_the_caller_by_their_id_without_any_slug(self, scene):
+    def test_contains_the_affiliate_id_without_any_slug(self, scene):
         run("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
 
         assert scene.link().json["url"].endswith(f"?recruited_by={scene.ann_id}")
@@ -55,7 +55,7 @@ class TestLink:
             (scene.ann_id,)
         ]
 
-    def test_leads_to_the_brands_host_then_the_campaigns_domain_then_the_subdomain(self, scene, monkeypatch):
+    def test_prefers_brand_host_then_campaign_domain_then_subdomain(self, scene, monkeypatch):
         monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
         settings.current.cache_clear()
         domain = f"{uuid4().hex[:12]}.shop.test"
@@ -77,14 +77,14 @@ class TestLink:
         assert hosts == [scene.portal, domain, f"{subdomain}.partners.example.com"]
 
     @pytest.mark.parametrize("columns", [{"portal_host": None}, {"portal_host": None, "subdomain": None}])
-    def test_needs_a_portal(self, scene, columns):
+    def test_missing_portal_is_refused(self, scene, columns):
         update(scene.brand, **columns)
 
         answer = scene.link()
 
         assert (answer.status_code, answer.json["error"]) == (409, "portal_not_configured")
 
-    def test_needs_a_campaign_that_pays_for_recruiting(self, scene):
+    def test_campaign_without_recruiting_is_refused(self, scene):
         run("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
 
         answer = scene.link()
@@ -92,7 +92,7 @@ class TestLink:
         assert (answer.status_code, answer.json["error"]) == (400, "sub_affiliate_recruiting_disabled")
 
     @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-    def test_is_for_the_approved_alone_and_says_nothing_to_the_others(self, scene, status):
+    def test_caller_who_is_not_approved_gets_an_empty_response(self, scene, status):
         run("update affiliate set status = %s where id = %s", status, scene.ann_id)
         run("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
 
@@ -101,7 +101,7 @@ class TestLink:
         assert (answer.status_code, answer.data) == (403, b"")
 
     @pytest.mark.parametrize("whose", ["nobody's", "a campaign without the caller", "archived", "left"])
-    def test_of_a_campaign_that_is_not_the_callers_is_an_empty_404(self, scene, rival, whose):
+    def test_campaign_of_another_affiliate_returns_an_empty_404(self, scene, rival, whose):
         program_id = {"nobody's": NOBODY, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
         if whose == "archived":
             run("update program set archived_at = now() where id = %s", scene.program_id)
@@ -115,20 +115,20 @@ class TestLink:
     @pytest.mark.parametrize(
         "query", ["", "?programId=", "?programId=tea", "?programId=%00", "?programId=" + "x" * 5000, "?programId=%FF"]
     )
-    def test_without_the_id_of_a_campaign_is_refused(self, scene, query):
+    def test_missing_campaign_id_is_refused(self, scene, query):
         answer = scene.ann.get(LINK + query)
 
         assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
 
     @pytest.mark.parametrize("query", ["", f"?programId={NOBODY}"])
-    def test_asks_for_a_verified_email_before_everything_else(self, scene, query):
+    def test_unverified_email_is_refused_first(self, scene, query):
         unverified = Partner(scene.brand.app, scene.email, is_email_verified=False)
 
         answer = unverified.get(LINK + query)
 
         assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
 
-    def test_finds_the_caller_in_every_tenant(self, scene, rival):
+    def test_caller_is_found_in_every_tenant(self, scene, rival):
         update(rival, portal_host=f"{uuid4().hex[:12]}.portal.test")
         program_id = rival.program(slug="coffee", sub_affiliate_enabled=True)
         theirs = rival.affiliate("annie", email=scene.email)
@@ -137,7 +137,7 @@ class TestLink:
 
         assert (answer.status_code, answer.json["affiliateId"]) == (200, str(theirs))
 
-    def test_is_not_for_keys_and_dashboards(self, scene):
+    def test_keys_and_dashboard_members_are_refused(self, scene):
         callers = (scene.brand, scene.brand.person("Owner"))
 
         answers = [
@@ -146,7 +146,7 @@ class TestLink:
 
         assert {(answer.status_code, answer.data) for answer in answers} == {(401, b"")}
 
-    def test_of_an_account_is_not_for_who_has_its_email_later(self, scene):
+    def test_later_holder_of_the_email_gets_no_link(self, scene):
         scene.recruits()
         run("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
 

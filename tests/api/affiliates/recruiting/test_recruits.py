@@ -1,4 +1,4 @@
-"""The lists of recruits and what they brought, through HTTP."""
+"""The lists of recruits and their earnings, through HTTP."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -16,7 +16,7 @@ PROBLEM = "application/problem+json"
 class TestRecruits:
     """GET /api/v1/me/sub-affiliate/recruits."""
 
-    def test_are_shown_with_what_both_earned(self, scene):
+    def test_are_listed_with_their_and_the_recruiters_earnings(self, scene):
         ben = scene.recruit("ben", created_at=datetime(2026, 3, 1, 12, tzinfo=UTC))
         scene.sell(ben, 2000, 200)
         scene.sell(ben, 500, 50, reversed_cents=20)
@@ -39,7 +39,7 @@ class TestRecruits:
             "hasMore": False,
         }
 
-    def test_earn_by_real_sales(self, scene, drain):
+    def test_earnings_come_from_real_sales(self, scene, drain):
         scene.recruit("ben")
         scene.brand.sale(affiliateSlug="ben", amountCents=10_000, externalEventId="order-a")
         drain()
@@ -54,14 +54,14 @@ class TestRecruits:
         ("status", "is_listed"),
         [("Approved", True), ("Paused", True), ("Banned", True), ("Pending", False), ("Rejected", False)],
     )
-    def test_are_those_who_were_accepted(self, scene, status, is_listed):
+    def test_only_accepted_affiliates_are_listed(self, scene, status, is_listed):
         ben = scene.recruit("ben", status=status)
         scene.sell(ben, 100, 10)
 
         assert [item["overrideEarnedCents"] for item in scene.recruits()["items"]] == [10] * is_listed
         assert [item["status"] for item in scene.drilldown().json] == [status] * is_listed
 
-    def test_are_the_callers_alone(self, scene, rival):
+    def test_only_the_callers_recruits_are_listed(self, scene, rival):
         zoe = scene.brand.affiliate("zoe")
         scene.recruit("ben", by=zoe)
         scene.recruit("gone", deleted_at=ago(days=1))
@@ -86,12 +86,12 @@ class TestRecruits:
             ("old@example.com", "USD"),
         ]
 
-    def test_are_nobody_for_a_caller_whose_email_is_not_verified(self, scene):
+    def test_unverified_email_lists_no_recruits(self, scene):
         scene.recruit("ben")
 
         assert scene.recruits(caller=Partner(scene.brand.app, scene.email, is_email_verified=False))["items"] == []
 
-    def test_stay_the_accounts_while_its_email_is_not_verified(self, scene):
+    def test_account_keeps_its_recruits_while_email_is_unverified(self, scene):
         scene.recruit("ben")
         scene.recruits()
 
@@ -100,12 +100,12 @@ class TestRecruits:
         assert len(unverified["items"]) == 1
 
     @pytest.mark.parametrize("email", ["%@example.com", "ann+x@example.com", "ann_@example.com", "'--"])
-    def test_are_never_found_by_a_pattern_or_another_tag(self, scene, email):
+    def test_wildcards_and_other_tags_match_no_recruits(self, scene, email):
         scene.recruit("ben")
 
         assert scene.recruits(caller=Partner(scene.brand.app, email))["items"] == []
 
-    def test_are_found_whatever_the_case_of_the_callers_email(self, scene):
+    def test_callers_email_matches_in_any_case(self, scene):
         scene.recruit("ben")
 
         assert len(scene.recruits(caller=Partner(scene.brand.app, scene.email.upper()))["items"]) == 1
@@ -123,18 +123,18 @@ class TestRecruits:
         assert emails == [["ben-0", "ben-1"], ["ben-2", "ben-3"], ["ben-4"]]
 
     @pytest.mark.parametrize("query", ["?take=0", "?take=-1", "?take=x", "?take=1.5", "?cursor=x", "?cursor=%00"])
-    def test_are_not_shown_for_a_malformed_page(self, scene, query):
+    def test_malformed_page_is_refused(self, scene, query):
         answer = scene.ann.get(RECRUITS + query)
 
         assert (answer.status_code, answer.content_type) == (400, PROBLEM)
 
     @pytest.mark.parametrize("take", [10**18, 1000])
-    def test_come_at_most_two_hundred_at_once(self, scene, take):
+    def test_page_has_at_most_two_hundred_rows(self, scene, take):
         scene.recruit("ben")
 
         assert len(scene.recruits(f"?take={take}")["items"]) == 1
 
-    def test_cursor_of_somebody_else_is_refused(self, scene, rival):
+    def test_cursor_of_another_caller_is_refused(self, scene, rival):
         scene.recruit("ben")
         scene.recruit("cleo")
         cursor = scene.recruits("?take=1")["nextCursor"]
@@ -144,7 +144,7 @@ class TestRecruits:
 
 
 class TestSums:
-    """What counts in both lists."""
+    """Amounts counted in both lists."""
 
     @pytest.fixture(autouse=True)
     def _ben(self, scene):
@@ -158,38 +158,38 @@ class TestSums:
         assert brands["unconvertibleByCurrency"] == mine["unconvertibleByCurrency"]
         return *both, mine["unconvertibleByCurrency"]
 
-    def test_test_sales_do_not(self):
+    def test_test_sales_are_excluded(self):
         self.scene.sell(self.ben, 1000, 100, is_test=True)
 
         assert self._sums() == (0, 0, {})
 
     @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-    def test_what_was_denied_or_quarantined_does_not(self, status):
+    def test_denied_and_quarantined_sales_are_excluded(self, status):
         self.scene.sell(self.ben, 1000, 100, status=status)
         self.scene.sell(self.ben, 10, 1, status="Paid")
 
         assert self._sums() == (10, 1, {})
 
-    def test_what_a_recruit_earns_by_recruits_of_their_own_does_not(self):
+    def test_recruits_own_override_earnings_are_excluded(self):
         cleo = self.scene.recruit("cleo", by=self.ben)
         parent_id = self.scene.sell(cleo, 1000)
         conversion(self.scene.brand, self.ben, source="override", commission_cents=100, parent_id=parent_id)
 
         assert self._sums() == (0, 0, {})
 
-    def test_what_the_recruiter_sells_does_not(self):
+    def test_recruiters_own_sales_are_excluded(self):
         self.scene.sell(self.scene.ann_id, 1000)
 
         assert self._sums() == (0, 0, {})
 
-    def test_overrides_of_a_former_recruiter_do_not(self):
+    def test_overrides_of_a_former_recruiter_are_excluded(self):
         zoe = self.scene.brand.affiliate("zoe")
         parent_id = self.scene.sell(self.ben, 1000)
         conversion(self.scene.brand, zoe, source="override", commission_cents=100, parent_id=parent_id)
 
         assert self._sums() == (1000, 0, {})
 
-    def test_other_currencies_do_at_the_rate_of_the_day_of_each_sale(self):
+    def test_other_currencies_are_converted_at_the_rate_of_the_sale_date(self):
         for day, per_usd in ((1, "2"), (10, "4")):
             rate("TOP", per_usd, datetime(1994, 5, day, tzinfo=UTC))
         self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 5, 4, 23, tzinfo=UTC))
@@ -198,7 +198,7 @@ class TestSums:
 
         assert self._sums() == (500 + 250 + 7, 50 + 25, {})
 
-    def test_each_sale_is_rounded_half_to_even_by_itself(self):
+    def test_each_sale_is_rounded_half_to_even(self):
         rate("TOP", "2", datetime(1994, 6, 1, tzinfo=UTC))
         for cents, share in ((1, 0), (3, 1), (5, 3), (1, 0)):
             self.scene.sell(self.ben, cents, share, currency="TOP", occurred_at=datetime(1994, 6, 1, tzinfo=UTC))
@@ -206,13 +206,13 @@ class TestSums:
         assert self._sums() == (0 + 2 + 2 + 0, 0 + 2, {})
 
     @pytest.mark.parametrize(("currency", "cents"), [("VUV", 150), ("TND", 1500)])
-    def test_minor_units_of_both_currencies_count(self, currency, cents):
+    def test_minor_units_of_both_currencies_are_applied(self, currency, cents):
         rate(currency, "1.5", datetime(1994, 7, 1, tzinfo=UTC))
         self.scene.sell(self.ben, cents, currency=currency, occurred_at=datetime(1994, 7, 1, tzinfo=UTC))
 
         assert self._sums() == ({"VUV": 10_000, "TND": 100}[currency], 0, {})
 
-    def test_home_may_be_another_currency(self):
+    def test_home_currency_may_differ(self):
         rate("VUV", "100", datetime(1994, 8, 1, tzinfo=UTC))
         rate("TOP", "2", datetime(1994, 8, 1, tzinfo=UTC))
         update(self.scene.brand, home_currency="VUV")
@@ -221,7 +221,7 @@ class TestSums:
 
         assert self._sums() == (200 + 100 + 200, 0, {})
 
-    def test_money_without_a_fresh_rate_is_held_out_and_said(self):
+    def test_amounts_without_a_fresh_rate_are_reported_separately(self):
         rate("TOP", "2", datetime(1994, 9, 1, tzinfo=UTC))
         self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 9, 5, tzinfo=UTC))
         self.scene.sell(self.ben, 30, 3, currency="TOP", occurred_at=datetime(1994, 8, 31, tzinfo=UTC))
@@ -231,13 +231,13 @@ class TestSums:
         assert self._sums() == (5 + 3, 1, {"TOP": {"commissionCents": 1030, "overrideCents": 103}})
 
     def test_the_largest_amounts_are_exact(self):
-        most = 1_000_000_000_000
+        max_cents = 1_000_000_000_000
         rate("TOP", "0.000000000003", datetime(1994, 10, 1, tzinfo=UTC))
         for _ in range(3):
-            self.scene.sell(self.ben, most, amount_cents=most)
+            self.scene.sell(self.ben, max_cents, amount_cents=max_cents)
         self.scene.sell(self.ben, 3, currency="TOP", occurred_at=datetime(1994, 10, 1, tzinfo=UTC))
 
-        assert self._sums() == (3 * most + 10**12, 0, {})
+        assert self._sums() == (3 * max_cents + 10**12, 0, {})
 
 
 class TestDrilldown:
@@ -250,20 +250,20 @@ class TestDrilldown:
 
         answer = scene.drilldown()
 
-        shown = {"currency": "USD", "unconvertibleByCurrency": {}}
+        shared = {"currency": "USD", "unconvertibleByCurrency": {}}
         assert answer.json == [
             {"id": str(new), "email": "new@example.com", "fullName": "New", "status": "Banned"}
             | {"totalCommissionCents": 0, "overrideEarnedCents": 0}
-            | shown,
+            | shared,
             {"id": str(old), "email": "old@example.com", "fullName": "Old", "status": "Approved"}
             | {"totalCommissionCents": 1000, "overrideEarnedCents": 100}
-            | shown,
+            | shared,
         ]
 
     def test_is_empty_without_recruits(self, scene):
         assert (scene.drilldown().status_code, scene.drilldown().json) == (200, [])
 
-    def test_is_read_on_every_plan_by_every_role(self, scene):
+    def test_every_plan_and_role_can_read(self, scene):
         scene.brand.set(plan="Free")
         reader = scene.brand.other_key(scope="read")
 
@@ -272,7 +272,7 @@ class TestDrilldown:
         assert [answer.status_code for answer in answers] == [200] * 3
 
     @pytest.mark.parametrize("whose", ["a rival's", "nobody's", "deleted", "no id"])
-    def test_of_somebody_else_is_not_found(self, scene, rival, whose):
+    def test_other_affiliates_recruits_return_404(self, scene, rival, whose):
         rival.program()
         ids = {"a rival's": rival.affiliate("ben"), "nobody's": NOBODY, "deleted": scene.ann_id, "no id": "x%00"}
         if whose == "deleted":
@@ -282,7 +282,7 @@ class TestDrilldown:
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
-    def test_is_not_for_affiliates(self, scene):
+    def test_affiliate_token_is_refused(self, scene):
         answer = scene.ann.get(f"/api/v1/affiliates/{scene.ann_id}/sub-affiliates")
 
         assert (answer.status_code, answer.data) == (401, b"")

@@ -1,4 +1,4 @@
-"""A brand with a program, its tag, and a web site to put it on."""
+"""Fixtures: a brand's program, its tag, and a web site for the tag."""
 
 import pytest
 
@@ -7,9 +7,9 @@ from tests.support.outside.brand_site import BrandSite
 
 @pytest.fixture
 def site():
-    made = BrandSite()
-    yield made
-    made.close()
+    brand_site = BrandSite()
+    yield brand_site
+    brand_site.close()
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def program(brand):
 
 @pytest.fixture
 def tag(brand, program):
-    """The tag as it is handed out."""
+    """Return the tag from the install snippet."""
     return brand.get(f"/api/v1/r/install-snippet?programId={program}").json["snippet"]
 
 

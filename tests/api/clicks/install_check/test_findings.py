@@ -1,4 +1,4 @@
-"""What a checked page is found to carry, and whether its policy lets the script in."""
+"""Findings of an install check: the tag on the page, and whether the page's policy allows the script."""
 
 from uuid import uuid4
 
@@ -30,7 +30,7 @@ def _finding(brand, address, url):
         "\ufeff{tag}<p>été</p>",
     ],
 )
-def test_the_tag_is_found_wherever_it_stands(brand, address, site, tag, html):
+def test_tag_is_found_anywhere_on_the_page(brand, address, site, tag, html):
     assert _finding(brand, address, site.show(html.replace("{tag}", tag))) == "Newest"
 
 
@@ -47,13 +47,13 @@ def test_the_tag_is_found_wherever_it_stands(brand, address, site, tag, html):
         '<script src="http://[/r/loader.js"></script>',
     ],
 )
-def test_what_is_no_tag_is_none(brand, address, site, tag, html):
+def test_text_other_than_a_tag_is_not_a_tag(brand, address, site, tag, html):
     url = f"{settings.current().web.url}/api/v1/r/loader.js"
 
     assert _finding(brand, address, site.show(html.replace("{tag}", tag).replace("{url}", url))) == "NoTag"
 
 
-def test_the_tag_of_another_program_or_of_none_is_not_this_ones(brand, address, program, site, tag):
+def test_tag_of_another_or_no_program_is_a_mismatch(brand, address, program, site, tag):
     other = brand.get(f"/api/v1/r/install-snippet?programId={brand.program()}").json["snippet"]
     theirs = tag.replace(program, str(uuid4()))
     unnamed = tag.replace(f' data-program-id="{program}"', "")
@@ -62,7 +62,7 @@ def test_the_tag_of_another_program_or_of_none_is_not_this_ones(brand, address, 
         assert _finding(brand, address, site.show(html)) == "OtherProgram"
 
 
-def test_a_tag_from_elsewhere_or_with_other_parameters_is_an_older_one(brand, address, program, site, tag):
+def test_tag_with_other_host_or_parameters_is_outdated(brand, address, program, site, tag):
     host = settings.current().web.url
     elsewhere = tag.replace(f"{host}/api/v1/r/loader.js", OLD)
     assert _finding(brand, address, site.show(elsewhere)) == "Older"
@@ -73,7 +73,7 @@ def test_a_tag_from_elsewhere_or_with_other_parameters_is_an_older_one(brand, ad
     assert _finding(brand, address, site.show(newest)) == "Newest"
 
 
-def test_a_verified_tracking_domain_makes_the_tag_of_before_an_older_one(brand, address, program, site, tag):
+def test_verified_tracking_domain_makes_the_old_tag_outdated(brand, address, program, site, tag):
     brand.set(trackingDomain=f"go.{uuid4().hex}.example", trackingDomainVerified="on")
     newest = brand.get(f"/api/v1/r/install-snippet?programId={program}").json["snippet"]
 
@@ -81,20 +81,20 @@ def test_a_verified_tracking_domain_makes_the_tag_of_before_an_older_one(brand, 
     assert _finding(brand, address, site.show(newest)) == "Newest"
 
 
-def test_capturing_emails_or_not_is_the_same_tag(brand, address, program, site):
+def test_email_capture_option_does_not_outdate_the_tag(brand, address, program, site):
     bare = brand.get(f"/api/v1/r/install-snippet?programId={program}&emailCapture=false").json["snippet"]
 
     assert _finding(brand, address, site.show(bare)) == "Newest"
 
 
-def test_a_base_says_where_a_relative_address_leads(brand, address, program, site):
+def test_base_element_resolves_relative_script_urls(brand, address, program, site):
     host = settings.current().web.url
     html = f'<base href="{host}/x/"><script src="/api/v1/r/loader.js" data-program-id="{program.upper()}"></script>'
 
     assert _finding(brand, address, site.show(html)) == "Newest"
 
 
-def test_a_policy_that_keeps_the_script_out_is_told_with_the_line_to_copy(brand, address, site, tag):
+def test_blocking_policy_is_reported_with_the_line_to_add(brand, address, site, tag):
     host = settings.current().web.url
     url = site.show(tag, headers={"Content-Security-Policy": "default-src 'self'; img-src *"})
 
@@ -106,7 +106,7 @@ def test_a_policy_that_keeps_the_script_out_is_told_with_the_line_to_copy(brand,
     assert _check(brand, address, site.show(tag, headers={"Content-Security-Policy": mended}))["policyAllows"]
 
 
-def test_every_policy_counts_that_of_the_page_too(brand, address, site, tag):
+def test_header_and_meta_policies_all_apply(brand, address, site, tag):
     host = settings.current().web.url
     meta = '<meta http-equiv="Content-Security-Policy" content="script-src \'none\'">'
     two = f"script-src {host}\nconnect-src 'self'"
@@ -116,7 +116,7 @@ def test_every_policy_counts_that_of_the_page_too(brand, address, site, tag):
     assert check["policyLines"] == [f"connect-src 'self' {host}", f"script-src {host}"]
 
 
-def test_a_policy_that_is_meant_badly_is_read_as_far_as_it_goes(brand, address, site, tag):
+def test_malformed_policy_is_parsed_as_far_as_possible(brand, address, site, tag):
     meta = '<meta http-equiv="Content-Security-Policy" content="{}">'
     odd = meta.format("script-src a\0b &#0; &#xD800; \U0001f600")
     endless = "".join(meta.format(f"script-src {letter * 100_000}") for letter in "ab")

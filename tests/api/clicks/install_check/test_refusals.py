@@ -1,4 +1,4 @@
-"""Pages that cannot be read, bodies that are wrong, and people who may not ask."""
+"""Install checks of unreadable pages, with invalid bodies, and by unauthorized callers."""
 
 import time
 from datetime import UTC, datetime
@@ -12,11 +12,11 @@ from tests.support.rows.visiting import limited
 from tests.support.turning import turn
 
 
-def _refused(answer):
+def _refusal(answer):
     return answer.status_code, answer.json["error"], answer.json.get("field")
 
 
-def _is_nothing_kept(brand):
+def _is_nothing_stored(brand):
     return brand.rows("select count(*) from install_check") == [(0,)]
 
 
@@ -36,7 +36,7 @@ def _is_nothing_kept(brand):
     ],
     ids=repr,
 )
-def test_a_malformed_body_is_told_in_problem_details(brand, address, body):
+def test_malformed_body_returns_problem_details(brand, address, body):
     answer = brand.post(address, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -56,26 +56,26 @@ def test_a_malformed_body_is_told_in_problem_details(brand, address, body):
         ("https://ada:pw@shop.test/", "url_not_allowed"),
     ],
 )
-def test_an_address_that_is_none_is_refused_at_its_field(brand, address, url, code):
-    assert _refused(brand.post(address, {"url": url})) == (400, code, "url")
-    assert _is_nothing_kept(brand)
+def test_invalid_url_is_refused_at_its_field(brand, address, url, code):
+    assert _refusal(brand.post(address, {"url": url})) == (400, code, "url")
+    assert _is_nothing_stored(brand)
 
 
 @pytest.mark.parametrize(
     "url", ["https://127.0.0.1/", "https://10.0.0.7/", "https://169.254.169.254/latest/", "https://[::1]/"]
 )
-def test_what_is_not_public_is_not_asked(brand, address, url, monkeypatch):
+def test_private_address_is_not_requested(brand, address, url, monkeypatch):
     turn(monkeypatch, webhooks={"allow_private": False})
 
-    assert _refused(brand.post(address, {"url": url})) == (400, "url_not_allowed", "url")
+    assert _refusal(brand.post(address, {"url": url})) == (400, "url_not_allowed", "url")
 
 
-def test_a_redirect_is_vetted_like_the_first_address(brand, address, site):
+def test_redirect_target_is_vetted_like_the_first_url(brand, address, site):
     for to, code in (("http://shop.test/", "https_required"), ("https://ada:pw@shop.test/", "url_not_allowed")):
-        assert _refused(brand.post(address, {"url": site.move("/", to)})) == (400, code, "url")
+        assert _refusal(brand.post(address, {"url": site.move("/", to)})) == (400, code, "url")
 
 
-def test_redirects_are_followed_and_the_page_is_where_they_end(brand, address, site, tag):
+def test_redirects_are_followed_to_the_final_page(brand, address, site, tag):
     site.show(tag, path="/shop/en")
     site.move("/shop", "en?x=1#top", 308)
     site.move("/moved", f"{site.url}/shop/", 301)
@@ -87,8 +87,8 @@ def test_redirects_are_followed_and_the_page_is_where_they_end(brand, address, s
     assert site.asked == ["/moved", "/shop/", "/shop/en?x=1"]
 
 
-def test_redirects_without_an_end_are_left(brand, address, site):
-    assert _refused(brand.post(address, {"url": site.move("/", "/")})) == (422, "page_not_read", "url")
+def test_endless_redirects_are_stopped(brand, address, site):
+    assert _refusal(brand.post(address, {"url": site.move("/", "/")})) == (422, "page_not_read", "url")
     assert len(site.asked) == 6
 
 
@@ -121,50 +121,50 @@ def _says(raw):
     ],
     ids=["404", "500", "204", "nowhere", "no address", "json", "gzip", "silent", "ssh", "cut short", "dripping"],
 )
-def test_a_page_that_does_not_come_is_told_and_nothing_is_kept(brand, address, site, page, monkeypatch):
+def test_unreadable_page_is_reported_and_nothing_is_stored(brand, address, site, page, monkeypatch):
     monkeypatch.setattr(pages, "_TIME_LIMIT_S", 1.0)
     site.pages["/"] = page
 
     answer = brand.post(address, {"url": site.url})
 
-    assert _refused(answer) == (422, "page_not_read", "url"), answer.text
+    assert _refusal(answer) == (422, "page_not_read", "url"), answer.text
     assert answer.json["message"].endswith(".")
-    assert _is_nothing_kept(brand)
+    assert _is_nothing_stored(brand)
 
 
-def test_a_host_that_nobody_has_is_told(brand, address):
+def test_unknown_host_is_reported(brand, address):
     answer = brand.post(address, {"url": "https://nobody.invalid/"})
 
-    assert _refused(answer) == (422, "page_not_read", "url")
+    assert _refusal(answer) == (422, "page_not_read", "url")
 
 
-def test_of_a_huge_page_the_beginning_is_read(brand, address, site, tag):
+def test_only_the_beginning_of_a_huge_page_is_read(brand, address, site, tag):
     early = site.show(tag + "x" * (3 * pages.MAX_READ_BYTES))
     late = site.show("x" * pages.MAX_READ_BYTES + tag, path="/late")
 
-    found = brand.post(address, {"url": early}).json["check"]
+    check = brand.post(address, {"url": early}).json["check"]
 
-    assert (found["finding"], found["pageBytes"]) == ("Newest", pages.MAX_READ_BYTES)
+    assert (check["finding"], check["pageBytes"]) == ("Newest", pages.MAX_READ_BYTES)
     assert brand.post(address, {"url": late}).json["check"]["finding"] == "NoTag"
 
 
 @pytest.mark.parametrize("text", ["<a ", "<a b='", "<![", "<!--", "</", "<script><", "&#", "<a/", "<a\n", "\0"])
-def test_html_that_makes_parsers_slow_is_read_all_the_same(brand, address, site, text):
+def test_pathological_html_is_parsed_in_time(brand, address, site, text):
     url = site.show(text * (pages.MAX_READ_BYTES // len(text)))
 
     assert brand.post(address, {"url": url}).json["check"]["finding"] == "NoTag"
 
 
-def test_no_more_pages_are_looked_at_at_once_than_threads_can_be_spared(brand, address, site, tag):
+def test_concurrent_checks_are_limited(brand, address, site, tag):
     url = site.show(tag)
     with pages._fetch_slot(), pages._fetch_slot():
-        assert _refused(brand.post(address, {"url": url})) == (503, "page_check_busy", "url")
+        assert _refusal(brand.post(address, {"url": url})) == (503, "page_check_busy", "url")
     assert site.asked == []
 
     assert brand.post(address, {"url": url}).status_code == 200
 
 
-def test_checks_have_a_limit_of_their_own(brand, address, site, monkeypatch):
+def test_checks_have_their_own_rate_limit(brand, address, site, monkeypatch):
     monkeypatch.setitem(brand.app.extensions, "limiter", limited(page_check=1))
     url = site.show("")
 
@@ -173,7 +173,7 @@ def test_checks_have_a_limit_of_their_own(brand, address, site, monkeypatch):
     assert brand.get(address).status_code == 200
 
 
-def test_a_repeated_request_looks_once(brand, address, site, tag):
+def test_repeated_idempotency_key_checks_once(brand, address, site, tag):
     url = site.show(tag)
     key = {"Idempotency_Key": uuid4().hex}
 
@@ -185,28 +185,28 @@ def test_a_repeated_request_looks_once(brand, address, site, tag):
 
 
 @pytest.mark.parametrize("program_id", ["17", "0192f0c1-0000-7000-8000-000000000001", "%00", "x" * 300])
-def test_a_program_that_is_not_there_comes_before_a_wrong_body(brand, program_id):
+def test_missing_program_is_reported_before_invalid_body(brand, program_id):
     address = f"/api/v1/programs/{program_id}/install-check"
 
-    assert _refused(brand.post(address, {"url": 17}))[:2] == (404, "not_found")
-    assert _refused(brand.get(address))[:2] == (404, "not_found")
+    assert _refusal(brand.post(address, {"url": 17}))[:2] == (404, "not_found")
+    assert _refusal(brand.get(address))[:2] == (404, "not_found")
 
 
-def test_another_tenants_program_is_none(brand, rival, site):
+def test_other_tenants_program_returns_404(brand, rival, site):
     address = f"/api/v1/programs/{rival.program()}/install-check"
 
-    assert _refused(brand.post(address, {"url": site.url}))[:2] == (404, "not_found")
+    assert _refusal(brand.post(address, {"url": site.url}))[:2] == (404, "not_found")
     assert brand.get(address).status_code == 404
     assert site.asked == []
 
 
-def test_an_archived_program_is_still_looked_at(brand, site):
+def test_archived_program_can_be_checked(brand, site):
     program = brand.program(archived_at=datetime.now(UTC))
 
     assert brand.post(f"/api/v1/programs/{program}/install-check", {"url": site.show("")}).status_code == 200
 
 
-def test_who_only_reads_sees_the_lights_and_checks_nothing(brand, address, site):
+def test_reader_sees_lights_but_cannot_check(brand, address, site):
     for caller in (brand.other_key(scope="read"), brand.person("Viewer")):
         assert caller.get(address).status_code == 200
         assert caller.post(address, {"url": site.url}).status_code == 403

@@ -1,4 +1,4 @@
-"""A link of the brand to the site that its campaign promotes."""
+"""Fixture: a link to the site that the brand's campaign promotes."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.support.rows.visiting import (
 
 @pytest.fixture
 def slug(brand):
-    """The brand has a program that leads to SHOP and an Approved affiliate with this slug."""
+    """Return the slug of an Approved affiliate; the brand's program leads to SHOP."""
     brand.program(referral_destination_url=SHOP)
     slug = new_slug()
     brand.affiliate(slug)

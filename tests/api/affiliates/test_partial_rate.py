@@ -18,7 +18,7 @@ def _change(brand, affiliate_id, **fields):
 
 
 @pytest.mark.parametrize("type", ["Percentage", "Fixed"])
-def test_value_alone_changes_the_rate_of_the_type_that_stands(campaign, type):
+def test_value_alone_changes_the_rate_of_the_current_type(campaign, type):
     ann = campaign.affiliate("ann", custom_commission_type=type, custom_commission_value=Decimal(5))
 
     changed = _change(campaign, ann, customCommissionValue=12.5)
@@ -29,7 +29,7 @@ def test_value_alone_changes_the_rate_of_the_type_that_stands(campaign, type):
     assert currency == ("USD" if type == "Fixed" else None)
 
 
-def test_value_alone_is_measured_by_the_type_that_stands(campaign):
+def test_value_alone_is_validated_against_the_current_type(campaign):
     ann = campaign.affiliate("ann", custom_commission_type="Percentage", custom_commission_value=Decimal(5))
 
     refused = _change(campaign, ann, customCommissionValue=101)
@@ -37,7 +37,7 @@ def test_value_alone_is_measured_by_the_type_that_stands(campaign):
     assert (refused.status_code, refused.json["error"]) == (400, "percentage_out_of_range")
 
 
-def test_value_alone_without_a_type_is_refused(campaign):
+def test_value_alone_without_a_current_type_is_refused(campaign):
     ann = campaign.affiliate("ann")
 
     refused = _change(campaign, ann, customCommissionValue=5, fullName="Other")
@@ -55,7 +55,7 @@ def test_value_alone_without_a_type_is_refused(campaign):
         {"customCommissionType": None, "customCommissionValue": 5},
     ],
 )
-def test_half_of_a_pair_that_says_nothing_clear_is_refused(campaign, fields):
+def test_ambiguous_half_of_a_rate_is_refused(campaign, fields):
     ann = campaign.affiliate("ann", custom_commission_type="Percentage", custom_commission_value=Decimal(5))
 
     assert _change(campaign, ann, **fields).status_code == 400

@@ -1,4 +1,4 @@
-"""Whose a slug is, and a pair of slugs: where a link leads stays with its brand.
+"""Ownership of slugs and of campaign-and-slug pairs: a link's address stays with its brand.
 
 Source: tracking spec, "Public click endpoint"; core spec, "Affiliate" (tracking link).
 """
@@ -16,8 +16,8 @@ from tests.support.databases import alter
 from tests.support.rows.visiting import follow, new_slug
 
 
-def _shared(brand, slug):
-    """Return the address that a link is shared by, without our host."""
+def _shared_address(brand, slug):
+    """Return the URL by which a link is shared, without the host."""
     ((affiliate_id,),) = brand.rows(
         "select affiliate_id from tracking_link where slug = %s and deleted_at is null", slug
     )
@@ -27,7 +27,7 @@ def _shared(brand, slug):
     return url.removeprefix(f"{settings.current().web.url}/r/")
 
 
-def test_the_campaign_in_the_address_says_which_of_several_links(app, brand, rival, slug):
+def test_campaign_in_the_url_selects_among_links(app, brand, rival, slug):
     theirs = rival.program(referral_destination_url="https://rival.test/", slug=f"p-{slug}")
     rival.affiliate(slug)
 
@@ -37,34 +37,34 @@ def test_the_campaign_in_the_address_says_which_of_several_links(app, brand, riv
     assert follow(app, f"{rival.program()}/{slug}").status_code == 404
 
 
-def test_the_first_link_with_a_slug_is_shared_by_it_alone_and_later_ones_with_their_campaign(app, brand, rival, slug):
+def test_first_link_is_shared_by_slug_and_later_ones_with_campaign(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
     second = brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
 
-    assert _shared(rival, slug) == f"{rival.programs[0]}/{slug}"
+    assert _shared_address(rival, slug) == f"{rival.programs[0]}/{slug}"
     links = brand.get(f"/api/v1/affiliates?programId={second}").json["items"][0]["links"]
     assert links[0]["url"].endswith(f"/r/{second}/{slug}")
     assert brand.rows("select needs_program from tracking_link order by created_at") == [(False,), (True,)]
 
 
-def test_visitors_of_the_first_link_are_led_nowhere_else_while_it_earns_nothing(app, brand, rival, slug):
+def test_first_link_is_not_redirected_elsewhere_while_it_earns_nothing(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
     alter(brand, "update affiliate set status = 'Paused'")
 
     assert follow(app, slug).headers["Location"].startswith("https://shop.test/")
-    assert follow(app, _shared(rival, slug)).headers["Location"].startswith("https://rival.test/")
+    assert follow(app, _shared_address(rival, slug)).headers["Location"].startswith("https://rival.test/")
     alter(brand, "update program set archived_at = now()")
     assert follow(app, slug).status_code == 404
 
 
-def test_visitors_of_a_campaigns_slug_are_led_nowhere_else_while_it_earns_nothing(app, brand, rival):
+def test_campaign_slug_is_not_redirected_elsewhere_while_it_earns_nothing(app, brand, rival):
     name, slug = new_slug(), new_slug()
-    for one, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
-        one.program(referral_destination_url=site, slug=name)
-        one.affiliate(slug)
+    for tenant, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
+        tenant.program(referral_destination_url=site, slug=name)
+        tenant.affiliate(slug)
     alter(brand, "update affiliate set status = 'Paused'")
 
     assert follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
@@ -75,42 +75,42 @@ def _end(brand, slug):
     public_links.clear_cache()
 
 
-def test_a_slug_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, slug):
+def test_slug_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug):
     _end(brand, slug)
     nowhere = follow(app, new_slug()).data
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
 
     assert (follow(app, slug).status_code, follow(app, slug).data) == (404, nowhere)
-    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
 
 
-def test_a_slug_that_was_parked_is_not_inherited(app, brand, rival, slug):
+def test_parked_slug_is_not_inherited(app, brand, rival, slug):
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
     _end(brand, slug)
 
     assert follow(app, slug).status_code == 404
-    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").status_code == 302
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
     assert follow(app, slug).status_code == 404
 
 
-def test_its_brand_may_use_a_slug_again_whoever_parked_it(app, brand, rival, slug):
+def test_brand_may_reuse_its_slug_after_parking(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
     _end(brand, slug)
     brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
 
-    assert _shared(brand, slug) == slug
+    assert _shared_address(brand, slug) == slug
     assert follow(app, slug).headers["Location"] == f"https://second.test/?via={slug}"
 
 
-def test_another_person_of_the_brand_does_not_inherit_a_slug_either(app, brand, slug):
+def test_another_affiliate_of_the_brand_does_not_inherit_a_slug(app, brand, slug):
     second = brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
     alter(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
@@ -121,11 +121,11 @@ def test_another_person_of_the_brand_does_not_inherit_a_slug_either(app, brand, 
 
 @pytest.fixture
 def pair(brand, rival):
-    """Both brands have a campaign and a link of one name each, the rival's made later: the address of both."""
+    """Return the address shared by both brands' campaign and link names; the rival's were created later."""
     name, slug = new_slug(), new_slug()
-    for one, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
-        one.program(referral_destination_url=site, slug=name)
-        one.affiliate(slug)
+    for tenant, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
+        tenant.program(referral_destination_url=site, slug=name)
+        tenant.affiliate(slug)
     return f"{name}/{slug}"
 
 
@@ -134,7 +134,7 @@ def _site(app, path):
     return follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
 
 
-def test_a_pair_of_slugs_stays_with_its_brand_after_its_link_has_ended(app, brand, rival, pair):
+def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, pair):
     nowhere = follow(app, new_slug()).data
     _, _, slug = pair.partition("/")
     _end(brand, slug)
@@ -148,7 +148,7 @@ def test_a_pair_of_slugs_stays_with_its_brand_after_its_link_has_ended(app, bran
     assert _site(app, pair) == "https://shop.test/"
 
 
-def test_a_pair_of_slugs_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
+def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
     name, _, slug = pair.partition("/")
     other = new_slug()
     alter(brand, f"update program set slug = '{other}'")
@@ -160,7 +160,7 @@ def test_a_pair_of_slugs_stays_with_its_brand_when_its_campaign_is_renamed(app, 
     assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
 
 
-def test_a_link_that_is_made_while_its_campaign_is_renamed_is_found_by_the_new_name(app, brand):
+def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, brand):
     brand.program(referral_destination_url="https://shop.test/")
     name, slug = new_slug(), new_slug()
     with db.unit_of_work(brand.id):
@@ -171,24 +171,24 @@ def test_a_link_that_is_made_while_its_campaign_is_renamed_is_found_by_the_new_n
     assert _site(app, f"{name}/{slug}") == "https://shop.test/"
 
 
-def test_two_brands_that_make_one_pair_at_once_do_not_both_have_it(app, brand, rival):
+def test_concurrent_creation_gives_a_slug_pair_to_one_brand(app, brand, rival):
     name, slug = new_slug(), new_slug()
-    for one in (brand, rival):
-        one.program(slug=name)
+    for tenant in (brand, rival):
+        tenant.program(slug=name)
 
-    at_once(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
+    at_once(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
 
-    owned = [one.rows("select slug from link_address") for one in (brand, rival)]
-    assert sorted(owned) == [[], [(slug,)]]
+    addresses = [tenant.rows("select slug from link_address") for tenant in (brand, rival)]
+    assert sorted(addresses) == [[], [(slug,)]]
 
 
 @pytest.mark.parametrize("change", ["insert into link_address values ('a', 'b', %s)", "delete from link_address"])
-def test_the_service_cannot_change_whose_a_pair_is(brand, change):
+def test_service_role_cannot_change_pair_ownership(brand, change):
     with pytest.raises(Exception, match="permission denied"), db.unit_of_work(brand.id):
         db.db.run(change, (brand.id,) if "%s" in change else ())
 
 
-def test_an_applicants_alias_that_was_another_brands_is_shown_with_its_campaign(app, brand, rival, slug):
+def test_applicant_alias_of_another_brand_is_shown_with_campaign(app, brand, rival, slug):
     _end(brand, slug)
     program_id = rival.program()
 
@@ -196,34 +196,34 @@ def test_an_applicants_alias_that_was_another_brands_is_shown_with_its_campaign(
 
     ((after,),) = rival.rows("select after from audit_entry where action = 'affiliate.applied'")
     assert after["links"][0]["url"].endswith(f"/r/{program_id}/{slug}")
-    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
 
 
-def test_a_new_link_with_a_slug_of_another_brand_names_its_campaign_at_once(app, brand, rival, slug):
+def test_new_link_with_another_brands_slug_includes_its_campaign(app, brand, rival, slug):
     rival.program()
     ben = rival.affiliate(new_slug())
 
-    made = rival.post(f"/api/v1/affiliates/{ben}/links", {"customAlias": slug}).json
+    link = rival.post(f"/api/v1/affiliates/{ben}/links", {"customAlias": slug}).json
 
-    assert made["url"].endswith(f"/r/{rival.programs[0]}/{slug}")
-    assert rival.get(f"/api/v1/affiliates/{ben}/links").json[1] == made
+    assert link["url"].endswith(f"/r/{rival.programs[0]}/{slug}")
+    assert rival.get(f"/api/v1/affiliates/{ben}/links").json[1] == link
 
 
-def test_two_brands_that_give_one_slug_at_once_do_not_both_get_it_alone(app, brand, rival):
+def test_concurrent_creation_gives_a_bare_slug_to_one_brand(app, brand, rival):
     slug = new_slug()
-    for one in (brand, rival):
-        one.program()
+    for tenant in (brand, rival):
+        tenant.program()
 
-    at_once(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
+    at_once(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
 
-    marks = [one.rows("select needs_program from tracking_link")[0][0] for one in (brand, rival)]
+    marks = [tenant.rows("select needs_program from tracking_link")[0][0] for tenant in (brand, rival)]
     assert sorted(marks) == [False, True]
 
 
-def test_a_slug_waits_for_the_one_that_is_being_given(app, brand, rival):
+def test_slug_assignment_waits_for_a_concurrent_one(app, brand, rival):
     slug = new_slug()
-    for one in (brand, rival):
-        one.program()
+    for tenant in (brand, rival):
+        tenant.program()
     with db.unit_of_work(brand.id):
         _insert(brand, slug)
         waiting = begun(lambda: rival.affiliate(slug))
@@ -232,10 +232,10 @@ def test_a_slug_waits_for_the_one_that_is_being_given(app, brand, rival):
     assert rival.rows("select needs_program from tracking_link") == [(True,)]
 
 
-def test_a_slug_whose_giving_came_to_nothing_is_free(app, brand, rival):
+def test_rolled_back_slug_assignment_leaves_the_slug_free(app, brand, rival):
     slug = new_slug()
-    for one in (brand, rival):
-        one.program()
+    for tenant in (brand, rival):
+        tenant.program()
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
         _insert(brand, slug)
         waiting = begun(lambda: rival.affiliate(slug))
@@ -259,12 +259,12 @@ def _insert(brand, slug):
     )
 
 
-def test_the_service_cannot_read_whose_slugs_there_are(brand):
+def test_service_role_cannot_read_slug_ownership(brand):
     with pytest.raises(Exception, match="permission denied"), db.unit_of_work(brand.id):
         db.db.run("select slug from bare_slug")
 
 
-def test_an_applicants_alias_of_another_brand_is_audited_with_its_campaign(app, brand, rival, slug):
+def test_applicant_alias_of_another_brand_is_audited_with_campaign(app, brand, rival, slug):
     program_id = rival.program()
 
     answer = app.test_client().post(
@@ -274,4 +274,4 @@ def test_an_applicants_alias_of_another_brand_is_audited_with_its_campaign(app, 
     ((after,),) = rival.rows("select after from audit_entry where action = 'affiliate.applied'")
     assert answer.status_code == 200
     assert after["links"][0]["url"].endswith(f"/r/{program_id}/{slug}")
-    assert _shared(rival, slug) == f"{program_id}/{slug}"
+    assert _shared_address(rival, slug) == f"{program_id}/{slug}"

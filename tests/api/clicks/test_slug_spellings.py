@@ -1,4 +1,4 @@
-"""Links as people send them: every door that takes a slug reads it alike, whatever stands around it.
+"""Slugs with surrounding text, as in links that people send: every route that takes a slug parses it alike.
 
 Source: tracking spec, "Public click endpoint", "Install snippet" and "Browser lead capture"; core spec, "Program"
 (checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_links_as_sent.py.
@@ -17,7 +17,7 @@ from tests.support.rows.visiting import CLICK, SHOP, TEXTS, click, follow, in_ev
 
 @pytest.fixture
 def slug(brand):
-    """The brand has a campaign with a site and an open checkout door, and an Approved affiliate with this slug."""
+    """Return an Approved affiliate's slug; its campaign has a site and an open checkout door."""
     brand.program(referral_destination_url=SHOP, hosted_checkout_door_enabled=True)
     slug = new_slug()
     brand.affiliate(slug)
@@ -67,13 +67,13 @@ _CLICKS = {
 
 @in_every_form
 @pytest.mark.parametrize("tell", _CLICKS)
-def test_visit_counts_for_the_slug_that_was_meant(app, brand, slug, tell, written):
+def test_visit_counts_for_the_intended_slug(app, brand, slug, tell, written):
     tell(app, brand, written.format(slug))
 
-    assert [sent.slug for sent in on_stream()] == [slug] * _CLICKS[tell]
+    assert [message.slug for message in on_stream()] == [slug] * _CLICKS[tell]
 
 
-def test_leads_of_pages_count_for_the_slug_that_was_meant(app, brand, slug, drain):
+def test_page_leads_count_for_the_intended_slug(app, brand, slug, drain):
     for written in TEXTS:
         browser(brand, slug=written.format(slug.upper()))
     drain()
@@ -85,18 +85,18 @@ def test_leads_of_pages_count_for_the_slug_that_was_meant(app, brand, slug, drai
     "path",
     ["{}", "{}/", "{}/)", "{}/),", "{}/%E2%80%8B", "{}%2F", "{}%252F", "%E2%80%8B{}", "{}&amp;utm_source=x", "{}&a=1"],
 )
-def test_short_link_and_what_stands_behind_it_lead_to_the_site(app, slug, path):
+def test_short_link_with_trailing_text_leads_to_the_site(app, slug, path):
     answer = follow(app, path.format(slug.upper()))
 
     assert (answer.status_code, answer.headers["Location"]) == (302, f"https://shop.test/a?x=1&y=%20&via={slug}#top")
 
 
 @pytest.mark.parametrize("path", ["/", "%2F", "%E2%80%8B", ").", "&via={}", "two%20words", "https:%2F%2F{}"])
-def test_short_link_that_begins_with_no_slug_leads_nowhere(app, slug, path):
+def test_short_link_without_leading_slug_returns_404(app, slug, path):
     assert follow(app, path.format(slug)).status_code == 404
 
 
-def test_slug_behind_the_slug_of_another_link_is_that_links_campaign_or_nowhere(app, brand, slug):
+def test_slug_after_another_slug_selects_its_campaign_or_returns_404(app, brand, slug):
     other = new_slug()
     brand.affiliate(other)
 
@@ -104,7 +104,7 @@ def test_slug_behind_the_slug_of_another_link_is_that_links_campaign_or_nowhere(
 
 
 @pytest.mark.parametrize("behind", ["/", "/?quantity=3", ".", ")"])
-def test_door_sends_on_with_its_own_query_alone(app, brand, slug, behind):
+def test_door_redirects_with_its_own_query_only(app, brand, slug, behind):
     alter(brand, "update program set referral_destination_url = %s", PAY)
 
     site = visit(app, f"/door/{brand.programs[0]}/{slug}{behind}").headers["Location"]

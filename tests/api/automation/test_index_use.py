@@ -1,4 +1,4 @@
-"""Searches and samples among many rows of each table read by an index what they show, and no more."""
+"""Searches and samples in large tables read only the returned rows, by an index."""
 
 import re
 
@@ -9,11 +9,11 @@ from models import db
 from tests.support import databases
 from tests.support.rows.brands import Brand
 
-# Tried with 100,000 as well, whose plans are the same; so many take minutes to write.
+# 100,000 rows gave the same plans, but take minutes to write.
 MANY = 2_000
 SEARCH = "/api/v1/automation/search"
 
-# Like the one row that each table has; ids stand for their numbers, so that each can be asked for.
+# Copies of the one row of each table; an id is derived from its number, so that each row can be requested.
 _ROWS = """
 set session_replication_role = replica;
 alter table program alter column hero_file_id drop expression;
@@ -43,8 +43,8 @@ analyze program, affiliate, tracking_link, sale, conversion, payout_run, payout,
 
 
 @pytest.fixture(scope="module")
-def many(app):
-    """A brand with many of everything, in a database of its own."""
+def brand_with_many_rows(app):
+    """Return a brand with many rows in each table, in a separate database."""
     with databases.alone() as url:
         brand = Brand.create(app)
         brand.program()
@@ -59,22 +59,22 @@ def many(app):
 
 
 def _plans(brand, path):
-    """Return what was answered, and for each statement of the request how the database went about it."""
-    sent: list[bytes] = []
-    db.db.trip_hooks.append(sent.append)
+    """Return the response, and the query plan of each statement of the request."""
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
     answer = brand.get(path)
-    db.db.trip_hooks.remove(sent.append)
-    asked = [
-        part for trip in sent for part in trip.decode().split(";\n") if re.match(r"\s*(select|with|execute)\b", part)
+    db.db.trip_hooks.remove(trips.append)
+    statements = [
+        part for trip in trips for part in trip.decode().split(";\n") if re.match(r"\s*(select|with|execute)\b", part)
     ]
     explain = "explain (analyze, timing off, summary off) "
-    return answer, ["\n".join(line for (line,) in brand.rows(explain + one)) for one in asked]
+    return answer, ["\n".join(line for (line,) in brand.rows(explain + statement)) for statement in statements]
 
 
-def test_each_reads_by_an_index_what_it_shows(many):
-    ((number_7,),) = many.rows("select md5('7')::uuid")
+def test_search_and_samples_read_by_index(brand_with_many_rows):
+    ((number_7,),) = brand_with_many_rows.rows("select md5('7')::uuid")
     failures = []
-    for path, found in [
+    for path, row_count in [
         ("affiliates?email=7@X.test", 1),
         ("affiliates?slug=l-7", 1),
         ("campaigns?slug=s-7", 1),
@@ -89,11 +89,11 @@ def test_each_reads_by_an_index_what_it_shows(many):
         ("../events/payout.failed/samples", 1),
     ]:
         address = f"/api/v1/automation/{path[3:]}" if path.startswith("..") else f"{SEARCH}/{path}"
-        answer, plans = _plans(many, address)
-        whole = "\n".join(plans)
-        read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", whole)]
-        passed_over = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", whole)]
-        if len(answer.json) != found or max(read + passed_over) > 20 or "Seq Scan on" in whole:
-            failures.append((path, answer.json, whole))
+        answer, plans = _plans(brand_with_many_rows, address)
+        plan_text = "\n".join(plans)
+        rows_read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", plan_text)]
+        rows_removed = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", plan_text)]
+        if len(answer.json) != row_count or max(rows_read + rows_removed) > 20 or "Seq Scan on" in plan_text:
+            failures.append((path, answer.json, plan_text))
 
-    assert failures == [], "\n\n".join(f"{path}\n{shown}\n{plan}" for path, shown, plan in failures)
+    assert failures == [], "\n\n".join(f"{path}\n{rows}\n{plan}" for path, rows, plan in failures)

@@ -7,7 +7,7 @@ from tests.support.databases import alter
 from tests.support.rows.visiting import counted, follow, limited, lose_stream, new_slug, on_stream, without_database
 
 
-def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
+def test_short_link_redirects_to_the_site_with_the_slug(app, slug):
     answer = follow(app, slug)
 
     assert answer.status_code == 302
@@ -16,16 +16,16 @@ def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
     assert answer.headers["X-Robots-Tag"] == "noindex"
 
 
-def test_it_is_a_click(app, brand, slug):
+def test_short_link_records_a_click(app, brand, slug):
     follow(app, slug, headers={"Referer": "https://news.example.com/post"}, query_string={"gclid": "1"})
 
-    (sent,) = on_stream()
-    assert (sent.organization_id, sent.program_id, sent.slug) == (str(brand.id), str(brand.programs[0]), slug)
-    assert (sent.referrer_host, sent.query_names, sent.sub_id) == ("news.example.com", ("gclid",), None)
+    (message,) = on_stream()
+    assert (message.organization_id, message.program_id, message.slug) == (str(brand.id), str(brand.programs[0]), slug)
+    assert (message.referrer_host, message.query_names, message.sub_id) == ("news.example.com", ("gclid",), None)
 
 
 @pytest.mark.parametrize("name", ["subId", "sub_id", "subid"])
-def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, slug, name):
+def test_channel_tag_is_on_the_click_and_in_the_redirect(app, slug, name):
     answer = follow(app, slug, query_string={name: "Summer SALE&evil=1"})
 
     assert on_stream()[0].sub_id == "summersaleevil1"
@@ -48,20 +48,20 @@ def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, s
         ("a=1%0d%0aX:%201&b=%00", ""),
     ],
 )
-def test_parameters_go_with_the_visitor_and_change_neither_the_site_nor_who_sent_them(app, slug, query, added):
+def test_query_is_passed_on_without_changing_site_or_affiliate(app, slug, query, added):
     answer = follow(app, f"{slug}?{query}")
 
     assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&{added}via={slug}#top"
     assert "X" not in answer.headers
 
 
-def test_a_brands_own_parameter_that_names_an_affiliate_does_not_go_with_the_visitor(app, brand, slug):
+def test_custom_attribution_parameter_is_not_passed_on(app, brand, slug):
     brand.person().call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
 
     assert follow(app, f"{slug}?pk_ref=somebody").headers["Location"].endswith(f"?x=1&y=%20&via={slug}#top")
 
 
-def test_parameters_go_with_a_visitor_over_the_limit(app, slug, monkeypatch):
+def test_query_is_passed_on_over_the_limit(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
 
     sites = [follow(app, f"{slug}?utm_source=news").headers["Location"] for _ in range(2)]
@@ -78,14 +78,14 @@ def test_parameters_go_with_a_visitor_over_the_limit(app, slug, monkeypatch):
         ("http://shop.test:8080/#via=x", "http://shop.test:8080/?via={}#via=x"),
     ],
 )
-def test_a_site_of_any_shape_is_led_to(app, brand, slug, destination, location):
+def test_any_destination_url_is_redirected_to(app, brand, slug, destination, location):
     with db.unit_of_work(brand.id):
         db.db.stage("update program set referral_destination_url = %s", (destination,))
 
     assert follow(app, slug).headers["Location"] == location.format(slug)
 
 
-def test_a_slug_is_followed_in_any_case(app, slug):
+def test_slug_matches_in_any_case(app, slug):
     assert f"via={slug}" in follow(app, slug.upper()).headers["Location"]
 
 
@@ -102,7 +102,7 @@ def test_a_slug_is_followed_in_any_case(app, slug):
         "%00/a",
     ],
 )
-def test_a_link_that_nobody_has_is_a_page_that_names_nobody(app, path):
+def test_unknown_link_returns_a_neutral_page(app, path):
     answer = follow(app, path)
 
     assert answer.status_code == 404
@@ -122,7 +122,7 @@ def test_a_link_that_nobody_has_is_a_page_that_names_nobody(app, path):
         "affiliate set deleted_at = now()",
     ],
 )
-def test_a_link_that_leads_nowhere_any_more_is_the_same_page(app, brand, slug, change):
+def test_ended_link_returns_the_same_page(app, brand, slug, change):
     alter(brand, f"update {change}")
 
     answer = follow(app, slug)
@@ -136,7 +136,7 @@ def test_a_link_that_leads_nowhere_any_more_is_the_same_page(app, brand, slug, c
     ["affiliate set status = 'Paused'", "affiliate set status = 'Banned'", "affiliate set status = 'Pending'",
      "program set is_active = false", "program set suspended_at = now()"],
 )  # fmt: skip
-def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
+def test_visitor_is_redirected_although_no_affiliate_earns(app, brand, slug, change):
     alter(brand, f"update {change}")
 
     assert follow(app, slug).status_code == 302
@@ -144,7 +144,7 @@ def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "request_args",
     [
         {"method": "HEAD"},
         {"headers": {"Purpose": "prefetch"}},
@@ -154,12 +154,12 @@ def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
     ],
     ids=str,
 )
-def test_what_nobody_looks_at_is_redirected_and_no_click(app, slug, sent):
-    assert follow(app, slug, **sent).status_code == 302
+def test_prefetch_and_bot_requests_are_redirected_without_a_click(app, slug, request_args):
+    assert follow(app, slug, **request_args).status_code == 302
     assert on_stream() == []
 
 
-def test_a_visitor_over_the_limit_arrives_and_is_not_counted(app, slug, monkeypatch):
+def test_visitor_over_the_limit_is_redirected_without_a_click(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
 
     answers = [follow(app, slug) for _ in range(3)]
@@ -168,7 +168,7 @@ def test_a_visitor_over_the_limit_arrives_and_is_not_counted(app, slug, monkeypa
     assert len(on_stream()) == 1
 
 
-def test_whoever_tries_slugs_is_stopped_at_the_limit(app, monkeypatch):
+def test_caller_guessing_slugs_is_stopped_at_the_limit(app, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
 
     answers = [follow(app, new_slug()) for _ in range(3)]
@@ -177,14 +177,14 @@ def test_whoever_tries_slugs_is_stopped_at_the_limit(app, monkeypatch):
     assert answers[2].data == b""
 
 
-def test_a_visitor_arrives_while_the_stream_is_away_and_the_click_is_written(app, brand, slug, monkeypatch):
+def test_redirect_and_click_work_while_the_stream_is_down(app, brand, slug, monkeypatch):
     lose_stream(app, monkeypatch)
 
     assert follow(app, slug).status_code == 302
     assert brand.rows("select slug from click") == [(slug,)]
 
 
-def test_a_visitor_arrives_while_everything_is_away_if_the_link_was_followed_before(app, slug, monkeypatch, tmp_path):
+def test_cached_link_redirects_while_all_servers_are_down(app, slug, monkeypatch, tmp_path):
     follow(app, slug)
     lose_stream(app, monkeypatch)
     before = counted("finderfee_clicks_lost_total")

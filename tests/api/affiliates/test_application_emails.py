@@ -1,4 +1,4 @@
-"""Emails about an application: approved, by the brand or by itself, with where to sign in; or turned down, once."""
+"""Emails about an application: approved by the brand or automatically, with the sign-in link; or rejected, once."""
 
 import pytest
 
@@ -21,37 +21,37 @@ def _applicant(brand, slug="ben", **columns):
     return brand.affiliate(slug, **({"status": "Pending", "approved_at": None} | columns))
 
 
-def _letters(brand, kind="affiliate.approved"):
+def _texts_by_recipient(brand, kind="affiliate.approved"):
     ids = brand.rows("select id from mail_message where kind = %s", kind)
     with db.any_org_work():
-        return {found.message.recipient: found.text for found in (mail.any_org_open(one) for (one,) in ids)}
+        return {opened.message.recipient: opened.text for opened in (mail.any_org_open(id) for (id,) in ids)}
 
 
-def test_an_approval_is_told_once_and_carries_no_token(campaign):
+def test_approval_is_emailed_once_without_a_token(campaign):
     affiliate_id = _applicant(campaign)
     for _ in range(2):
         assert campaign.post(f"{URL}/{affiliate_id}/approve").status_code == 200
 
-    (text,) = _letters(campaign).values()
+    (text,) = _texts_by_recipient(campaign).values()
     assert "Brand has approved you" in text
     assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
     assert campaign.rows("select count(*) from mail_message") == [(1,)]
 
 
-def test_each_of_many_is_told(campaign):
+def test_bulk_approval_emails_each_affiliate(campaign):
     ids = [str(_applicant(campaign, slug)) for slug in ("ann", "ben")]
     paused = str(_applicant(campaign, "cy", status="Paused"))
     campaign.post(f"{URL}/bulk-action", {"affiliateIds": [*ids, paused], "action": "approve"})
 
-    assert set(_letters(campaign)) == {"ann@example.com", "ben@example.com"}
+    assert set(_texts_by_recipient(campaign)) == {"ann@example.com", "ben@example.com"}
 
 
-def test_who_was_approved_before_is_not_told_again(campaign):
+def test_previously_approved_affiliate_is_not_emailed_again(campaign):
     affiliate_id = campaign.affiliate("ben")
     for status in ("Paused", "Approved"):
         assert campaign.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
 
-    assert _letters(campaign) == {}
+    assert _texts_by_recipient(campaign) == {}
 
 
 def _rejections(brand):
@@ -75,19 +75,19 @@ def _update_by_tool(brand, affiliate_id):
 
 
 @pytest.mark.parametrize("reject", [_reject_by_api, _reject_by_patch, _reject_by_tool, _update_by_tool])
-def test_rejection_is_emailed_through_every_door_without_the_reason(campaign, reject):
+def test_rejection_by_any_route_is_emailed_without_the_reason(campaign, reject):
     affiliate_id = str(_applicant(campaign))
 
     assert reject(campaign, affiliate_id)["status"] == "Rejected"
 
     assert _rejections(campaign) == [("ben@example.com", "Your application to Brand")]
-    (text,) = _letters(campaign, "affiliate.rejected").values()
+    (text,) = _texts_by_recipient(campaign, "affiliate.rejected").values()
     assert "Brand has looked at your application" in text
     assert "website" not in text
-    assert _letters(campaign) == {}
+    assert _texts_by_recipient(campaign) == {}
 
 
-def test_applicant_is_emailed_about_a_rejection_once(campaign):
+def test_rejection_is_emailed_once(campaign):
     affiliate_id = _applicant(campaign)
     campaign.post(f"{URL}/{affiliate_id}/reject")
     for status in ("Pending", "Rejected", "Pending"):
@@ -97,7 +97,7 @@ def test_applicant_is_emailed_about_a_rejection_once(campaign):
     assert len(_rejections(campaign)) == 1
 
 
-def test_two_rejections_at_once_send_one_email(campaign):
+def test_concurrent_rejections_send_one_email(campaign):
     affiliate_id = _applicant(campaign)
 
     answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
@@ -107,7 +107,7 @@ def test_two_rejections_at_once_send_one_email(campaign):
 
 
 @pytest.mark.parametrize("before", ["Approved", "Paused", "Banned"])
-def test_affiliate_who_was_approved_gets_no_rejection_email(campaign, before):
+def test_previously_approved_affiliate_gets_no_rejection_email(campaign, before):
     affiliate_id = campaign.affiliate("ben", status=before)
     for status in ("Rejected", "Pending", "Rejected"):
         assert campaign.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
@@ -115,7 +115,7 @@ def test_affiliate_who_was_approved_gets_no_rejection_email(campaign, before):
     assert _rejections(campaign) == []
 
 
-def test_rejected_applicant_who_is_approved_later_is_emailed_about_both(campaign):
+def test_approval_after_rejection_sends_both_emails(campaign):
     affiliate_id = _applicant(campaign)
     campaign.post(f"{URL}/{affiliate_id}/reject")
     campaign.post(f"{URL}/{affiliate_id}/approve")
@@ -131,7 +131,7 @@ def test_auto_approved_applicant_is_emailed_once(brand):
     for _ in range(2):
         assert apply(brand, email="ada@example.com").status_code == 200
 
-    (text,) = _letters(brand).values()
+    (text,) = _texts_by_recipient(brand).values()
     assert "Brand has approved you" in text
     assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
@@ -139,10 +139,10 @@ def test_auto_approved_applicant_is_emailed_once(brand):
     affiliate_id = str(brand.rows("select id from affiliate")[0][0])
     for status in ("Paused", "Approved"):
         assert brand.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
-    assert len(_letters(brand)) == 1
+    assert len(_texts_by_recipient(brand)) == 1
 
 
-def test_applications_at_once_to_an_auto_approving_campaign_send_one_email(brand):
+def test_concurrent_auto_approved_applications_send_one_email(brand):
     brand.program(auto_approve=True)
 
     at_once(*[lambda: apply(brand, email="ada@example.com") for _ in range(4)])
@@ -150,7 +150,7 @@ def test_applications_at_once_to_an_auto_approving_campaign_send_one_email(brand
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
 
 
-def test_waiting_applicant_is_not_emailed_before_a_decision(campaign):
+def test_pending_applicant_is_not_emailed(campaign):
     assert apply(campaign, email="ada@example.com").status_code == 200
 
     assert campaign.rows("select 1 from mail_message") == []
@@ -168,7 +168,7 @@ def test_import_in_any_status_sends_no_email_of_its_own(campaign):
 
 
 @pytest.mark.parametrize("status", ["Approved", "Rejected"])
-def test_affiliate_whom_the_brand_creates_is_not_emailed(campaign, status):
+def test_brand_created_affiliate_is_not_emailed(campaign, status):
     body = {"programId": str(campaign.programs[-1]), "email": "ada@example.com", "status": status}
 
     assert campaign.post(URL, body).status_code == 201
@@ -176,14 +176,14 @@ def test_affiliate_whom_the_brand_creates_is_not_emailed(campaign, status):
     assert campaign.rows("select 1 from mail_message") == []
 
 
-def test_a_name_of_two_lines_is_one_in_the_subject(campaign):
+def test_newline_in_campaign_name_is_removed_from_approval_subject(campaign):
     campaign.rows("update organization set name = E'Two\\nlines' where id = %s returning 1", campaign.id)
     campaign.post(f"{URL}/{_applicant(campaign)}/approve")
 
     assert campaign.rows("select subject from mail_message") == [("Two lines has approved you",)]
 
 
-def test_name_of_two_lines_is_one_in_the_subject_of_a_rejection(campaign):
+def test_newline_in_campaign_name_is_removed_from_rejection_subject(campaign):
     campaign.rows("update organization set name = E'Two\nlines' where id = %s returning 1", campaign.id)
     campaign.post(f"{URL}/{_applicant(campaign)}/reject")
 

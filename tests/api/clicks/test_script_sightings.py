@@ -1,4 +1,4 @@
-"""Is the tag installed? The script says that it runs on a page, and tracking status shows when and where.
+"""The script reports that it runs on a page; tracking status shows when and where.
 
 Source: core spec, "Campaigns" (tracking status); tracking spec, "Install snippet".
 """
@@ -20,23 +20,23 @@ def program(brand):
     return str(brand.program())
 
 
-def _says(app, program_id, origin=SHOP, **sent):
-    headers = ({"Origin": origin} if origin else {}) | sent.pop("headers", {})
-    answer = visit(app, GIF, query_string={"programId": program_id, "script": "1"}, headers=headers, **sent)
+def _report_script(app, program_id, origin=SHOP, **request_args):
+    headers = ({"Origin": origin} if origin else {}) | request_args.pop("headers", {})
+    answer = visit(app, GIF, query_string={"programId": program_id, "script": "1"}, headers=headers, **request_args)
     assert answer.status_code == 200
     return answer
 
 
 def _status(brand):
-    shown = brand.get(f"/api/v1/programs/{brand.programs[0]}/tracking-status").json
-    return shown["verified"], shown["scriptSeenAt"], shown["scriptOrigin"]
+    status = brand.get(f"/api/v1/programs/{brand.programs[0]}/tracking-status").json
+    return status["verified"], status["scriptSeenAt"], status["scriptOrigin"]
 
 
-def test_a_page_with_the_script_leaves_when_and_where_and_nobodys_trace(app, brand, rival, program):
+def test_script_report_stores_time_and_origin_but_no_visitor(app, brand, rival, program):
     rival.program()
     assert _status(brand) == (False, None, None)
 
-    _says(app, program)
+    _report_script(app, program)
 
     verified, seen_at, origin = _status(brand)
     assert (verified, origin) == (True, SHOP)
@@ -46,42 +46,42 @@ def test_a_page_with_the_script_leaves_when_and_where_and_nobodys_trace(app, bra
     assert _status(rival) == (False, None, None)
 
 
-def test_a_busy_page_writes_once_in_five_minutes_whoever_is_asked(app, brand, program):
+def test_busy_page_is_written_once_in_five_minutes_across_processes(app, brand, program):
     trips = []
     db.db.trip_hooks.append(trips.append)
     try:
         for _ in range(20):
-            _says(app, program)
+            _report_script(app, program)
     finally:
         db.db.trip_hooks.remove(trips.append)
     first = _status(brand)
-    tag_sightings.clear_cache()  # as another process
-    _says(app, program, "https://other.test")
+    tag_sightings.clear_cache()  # as in another process
+    _report_script(app, program, "https://other.test")
 
     assert len([trip for trip in trips if b"script_seen_at" in trip]) == 1
     assert _status(brand) == first
 
     brand.rows("update program set script_seen_at = now() - interval '6 minutes' returning id")
     tag_sightings.clear_cache()
-    _says(app, program, "https://other.test")
+    _report_script(app, program, "https://other.test")
     assert _status(brand)[2] == "https://other.test"
 
 
-def test_a_script_that_is_known_uses_up_nobodys_limit(app, program, monkeypatch):
+def test_known_script_report_uses_no_rate_limit(app, program, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
     for _ in range(5):
-        _says(app, program)
+        _report_script(app, program)
 
     assert not app.extensions["limiter"].is_full("anonymous_tracking", "203.0.113.7")
 
 
-def test_over_the_limit_nothing_is_noted(app, brand, program, monkeypatch):
+def test_report_over_the_limit_is_not_stored(app, brand, program, monkeypatch):
     other = str(brand.program())
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
 
-    _says(app, other)
-    _says(app, program)
-    _says(app, program)
+    _report_script(app, other)
+    _report_script(app, program)
+    _report_script(app, program)
 
     assert _status(brand) == (False, None, None)
 
@@ -99,41 +99,41 @@ def test_over_the_limit_nothing_is_noted(app, brand, program, monkeypatch):
     ],
     ids=str,
 )
-def test_where_the_page_is_comes_from_its_browser_or_stays_unknown(app, brand, program, headers, origin):
-    _says(app, program, None, headers=headers)
+def test_script_origin_comes_from_the_browser_or_is_unknown(app, brand, program, headers, origin):
+    _report_script(app, program, None, headers=headers)
 
-    verified, seen_at, shown = _status(brand)
-    assert (verified, shown) == (True, origin)
+    verified, seen_at, script_origin = _status(brand)
+    assert (verified, script_origin) == (True, origin)
     assert seen_at
 
 
 @pytest.mark.parametrize("program_id", ["", "x", "0192f0c1-0000-7000-8000-000000000001", "%00"])
-def test_a_program_that_is_none_is_no_error(app, program_id):
-    _says(app, program_id)
+def test_unknown_program_is_no_error(app, program_id):
+    _report_script(app, program_id)
 
 
-@pytest.mark.parametrize("sent", [{"method": "HEAD"}, {"headers": {"Purpose": "prefetch"}}], ids=str)
-def test_what_nobody_looks_at_says_nothing(app, brand, program, sent):
-    _says(app, program, **sent)
+@pytest.mark.parametrize("request_args", [{"method": "HEAD"}, {"headers": {"Purpose": "prefetch"}}], ids=str)
+def test_head_and_prefetch_reports_are_ignored(app, brand, program, request_args):
+    _report_script(app, program, **request_args)
 
     assert _status(brand) == (False, None, None)
 
 
-def test_the_scripts_word_is_no_visit_whatever_its_address_says(app, brand, program):
+def test_script_report_is_no_click(app, brand, program):
     slug = new_slug()
     brand.affiliate(slug)
 
-    _says(app, program, headers={"Referer": f"https://shop.test/?via={slug}"})
+    _report_script(app, program, headers={"Referer": f"https://shop.test/?via={slug}"})
 
     assert on_stream() == []
     assert _status(brand)[0]
 
 
-def test_a_program_that_somebody_is_at_work_on_holds_up_no_page(app, brand, program):
+def test_locked_program_row_does_not_delay_a_report(app, brand, program):
     from tests.support.api.racing import begun
 
     with db.unit_of_work(brand.id):
         db.db.run("select from program where id = %s for update", (program,))
-        answer = begun(lambda: _says(app, program))()
+        answer = begun(lambda: _report_script(app, program))()
 
     assert answer.status_code == 200

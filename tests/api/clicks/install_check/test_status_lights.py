@@ -1,4 +1,4 @@
-"""How far the installation of a program's tag is: four lights, each by what was seen."""
+"""Installation status of a program's tag: four lights, each backed by evidence."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ def _runs_on_a_page(app, program):
     assert visit(app, "/api/v1/r/c.gif", query_string={"programId": program, "script": "1"}, headers=headers)
 
 
-def test_before_anything_happened_all_are_off(brand, address):
+def test_lights_are_off_initially(brand, address):
     answer = brand.get(address)
 
     assert _lights(answer) == (False, False, False, False)
@@ -29,7 +29,7 @@ def test_before_anything_happened_all_are_off(brand, address):
     ] * 4
 
 
-def test_a_page_with_the_tag_turns_on_the_first_two(brand, address, site, tag):
+def test_page_with_the_tag_turns_on_two_lights(brand, address, site, tag):
     url = site.show(f"<!doctype html><title>Knives</title>{tag}<h1>Knives</h1>", path="/knives")
 
     answer = brand.post(address, {"url": f"{url}?token=secret#top"})
@@ -49,7 +49,7 @@ def test_a_page_with_the_tag_turns_on_the_first_two(brand, address, site, tag):
     assert brand.get(address).json == answer.json
 
 
-def test_a_page_that_ran_the_script_turns_on_the_third_and_what_it_proves(app, brand, address, program):
+def test_script_report_turns_on_the_third_light_and_those_it_implies(app, brand, address, program):
     _runs_on_a_page(app, program)
 
     answer = brand.get(address)
@@ -59,7 +59,7 @@ def test_a_page_that_ran_the_script_turns_on_the_third_and_what_it_proves(app, b
     assert answer.json["scriptSeenAt"]
 
 
-def test_a_click_is_a_visit_and_a_sale_or_lead_turns_on_the_fourth(brand, address):
+def test_sale_or_lead_turns_on_the_fourth_light(brand, address):
     ben = brand.affiliate("ben")
     click(brand, ben)
     clicked = brand.get(address)
@@ -69,14 +69,14 @@ def test_a_click_is_a_visit_and_a_sale_or_lead_turns_on_the_fourth(brand, addres
     assert _lights(brand.get(address)) == (False, False, True, True)
 
 
-def test_a_sale_of_a_test_key_is_seen(brand, address):
+def test_test_key_sale_turns_on_the_light(brand, address):
     ben = brand.affiliate("ben")
     conversion(brand, ben, is_test=True)
 
     assert _lights(brand.get(address))[3]
 
 
-def test_a_wrong_tag_that_was_found_has_to_be_mended_also_where_the_script_ran(brand, address, program, site):
+def test_wrong_tag_is_reported_even_if_the_script_ran(brand, address, program, site):
     url = site.show('<script src="https://x.test/api/v1/r/loader.js" data-program-id="other"></script>')
     brand.post(address, {"url": url})
     _runs_on_a_page(brand.app, program)
@@ -84,7 +84,7 @@ def test_a_wrong_tag_that_was_found_has_to_be_mended_also_where_the_script_ran(b
     assert _lights(brand.get(address)) == (True, False, True, False)
 
 
-def test_the_last_check_counts(brand, address, site, tag):
+def test_last_check_counts(brand, address, site, tag):
     with_tag, without = site.show(tag), site.show("<p>Nothing", path="/other")
     brand.post(address, {"url": with_tag})
     second = brand.post(address, {"url": without})
@@ -94,14 +94,14 @@ def test_the_last_check_counts(brand, address, site, tag):
     assert brand.rows("select count(*) from install_check") == [(1,)]
 
 
-def test_the_lights_of_another_program_stay_off(brand, address, site, tag):
+def test_lights_of_another_program_stay_off(brand, address, site, tag):
     brand.post(address, {"url": site.show(tag)})
     other = brand.program()
 
     assert _lights(brand.get(f"/api/v1/programs/{other}/install-check")) == (False, False, False, False)
 
 
-def test_asking_costs_one_statement(brand, address):
+def test_reading_lights_costs_one_statement(brand, address):
     trips = []
     brand.get(address)
     db.db.trip_hooks.append(trips.append)
