@@ -298,7 +298,7 @@ def test_audit_entry_equals_the_returned_invite(campaign):
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("note", "sanitized"),
     [
         ("<p>Hi <script>alert(1)</script><b>you</b></p>", "<p>Hi <b>you</b></p>"),
         ('<a href="javascript:alert(1)">x</a>', "<a>x</a>"),

@@ -26,7 +26,7 @@ def test_both_kinds_of_imports_are_listed_newest_first(campaign):
     assert (page["items"][0]["kind"], affiliates_job["kind"]) == ("Conversions", "Affiliates")
 
 
-def test_the_list_is_narrowed_by_kind_and_status(campaign):
+def test_list_filters_by_kind_and_status(campaign):
     people = _import_people(campaign, "ann").json["jobId"]
     sales = import_sales(campaign, past_sale()).json["jobId"]
     campaign.person("Admin").post(f"/api/imports/{sales}/undo")

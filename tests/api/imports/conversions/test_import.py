@@ -257,7 +257,7 @@ def test_same_import_twice_at_once_stores_its_rows_once(campaign):
     assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(100, 200_000)]
 
 
-def test_an_import_that_fails_at_its_last_statement_leaves_nothing(campaign, monkeypatch):
+def test_failed_import_writes_nothing(campaign, monkeypatch):
     def fail(*_, **__):
         raise KeyboardInterrupt
 

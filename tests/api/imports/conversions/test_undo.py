@@ -181,7 +181,7 @@ def test_undo_sees_a_concurrent_refund(campaign):
     assert (undo().status_code, undo().json["reasons"]) == (409, {"refunded": 1})
 
 
-def test_an_undo_that_fails_at_its_last_statement_changes_nothing(campaign, monkeypatch):
+def test_failed_undo_changes_nothing(campaign, monkeypatch):
     imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
