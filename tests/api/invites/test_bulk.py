@@ -26,13 +26,13 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
 
     assert (answer.status_code, set(answer.json)) == (201, {"created", "skipped", "invites", "slugConflicts"})
     assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 0, [])
-    assert [(shown["email"], shown["fullName"], shown["slug"]) for shown in answer.json["invites"]] == [
+    assert [(item["email"], item["fullName"], item["slug"]) for item in answer.json["invites"]] == [
         (people[0]["email"], "Ada L.", people[0]["slug"]),
         (people[1]["email"].lower(), "", None),
     ]
-    for shown in answer.json["invites"]:
-        assert (shown["personalNoteHtml"], shown["autoApprove"], shown["state"]) == ("<p>Hi</p>", False, "Pending")
-        assert shown["programName"] == "Spring"
+    for item in answer.json["invites"]:
+        assert (item["personalNoteHtml"], item["autoApprove"], item["state"]) == ("<p>Hi</p>", False, "Pending")
+        assert item["programName"] == "Spring"
     assert "acceptUrl" not in answer.get_data(as_text=True)
     assert sorted(letter.message.recipient for letter in letters(campaign)) == sorted(
         person["email"].lower() for person in people
@@ -40,34 +40,34 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
 
 
 def test_each_invite_is_audited(campaign):
-    shown = _bulk(campaign, {"email": someone()}, {"email": someone()}).json["invites"]
+    created = _bulk(campaign, {"email": someone()}, {"email": someone()}).json["invites"]
 
     entries = audited(campaign)
     assert {action for action, *_ in entries} == {"affiliate_invite.created"}
     assert sorted((after for *_, after in entries), key=lambda after: after["id"]) == sorted(
-        shown, key=lambda invite: invite["id"]
+        created, key=lambda invite: invite["id"]
     )
 
 
-def test_a_plain_list_of_emails_is_taken(campaign):
+def test_email_list_is_accepted(campaign):
     emails = [someone(), someone()]
 
     answer = _bulk(campaign, recipients=..., emails=emails)
 
     assert (answer.status_code, answer.json["created"]) == (201, 2)
-    assert [shown["email"] for shown in answer.json["invites"]] == emails
+    assert [item["email"] for item in answer.json["invites"]] == emails
 
 
-def test_recipients_win_and_the_emails_are_not_looked_at(campaign):
-    wanted = someone()
+def test_recipients_take_precedence_over_emails(campaign):
+    email = someone()
 
-    answer = _bulk(campaign, {"email": wanted}, emails=["nonsense", 5])
+    answer = _bulk(campaign, {"email": email}, emails=["nonsense", 5])
 
-    assert (answer.status_code, [shown["email"] for shown in answer.json["invites"]]) == (201, [wanted])
+    assert (answer.status_code, [item["email"] for item in answer.json["invites"]]) == (201, [email])
     assert _bulk(campaign, recipients=None, emails=[someone()]).status_code == 201
 
 
-def test_whoever_is_named_twice_or_is_there_already_is_skipped_without_a_word(campaign):
+def test_duplicate_and_existing_recipients_are_skipped(campaign):
     here, twice, once = someone("here"), someone("twice"), someone("once")
     campaign.affiliate(a_slug(), email=here)
 
@@ -80,10 +80,10 @@ def test_whoever_is_named_twice_or_is_there_already_is_skipped_without_a_word(ca
     )
 
     assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 2, [])
-    assert [(shown["email"], shown["fullName"]) for shown in answer.json["invites"]] == [(twice, "First"), (once, "")]
+    assert [(item["email"], item["fullName"]) for item in answer.json["invites"]] == [(twice, "First"), (once, "")]
 
 
-def test_a_batch_of_whom_nobody_is_new_writes_nothing(campaign):
+def test_batch_of_existing_affiliates_writes_nothing(campaign):
     here = someone()
     campaign.affiliate(a_slug(), email=here)
 
@@ -93,7 +93,7 @@ def test_a_batch_of_whom_nobody_is_new_writes_nothing(campaign):
     assert rows(campaign, "id") == letters(campaign) == []
 
 
-def test_who_has_a_pending_invite_gets_another_in_its_place(campaign):
+def test_second_invite_revokes_the_pending_one(campaign):
     email, slug = someone(), a_slug()
     invite(campaign, email=email, slug=slug)
 
@@ -104,12 +104,12 @@ def test_who_has_a_pending_invite_gets_another_in_its_place(campaign):
     assert sorted(action.rpartition(".")[2] for action, *_ in audited(campaign)) == ["created", "created", "revoked"]
 
 
-def test_a_slug_that_cannot_be_had_is_reported_and_the_recipient_invited_without_it(campaign, rival):
+def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign, rival):
     theirs, mine, promised = a_slug(), a_slug(), a_slug()
     rival.program()
     rival.affiliate(theirs)
     invite(campaign, slug=promised)
-    wanted = [
+    recipients = [
         {"email": someone("a"), "slug": mine},
         {"email": someone("b"), "slug": mine},
         {"email": someone("c"), "slug": theirs},
@@ -121,10 +121,10 @@ def test_a_slug_that_cannot_be_had_is_reported_and_the_recipient_invited_without
         {"email": someone("i"), "slug": ""},
     ]
 
-    answer = _bulk(campaign, *wanted)
+    answer = _bulk(campaign, *recipients)
 
     assert answer.json["created"] == 9
-    assert [shown["slug"] for shown in answer.json["invites"]] == [mine] + [None] * 8
+    assert [item["slug"] for item in answer.json["invites"]] == [mine] + [None] * 8
     reasons = [
         "duplicate_within_batch",
         "slug_already_taken",
@@ -134,17 +134,17 @@ def test_a_slug_that_cannot_be_had_is_reported_and_the_recipient_invited_without
     ]
     assert answer.json["slugConflicts"] == [
         {"email": person["email"], "requestedSlug": person["slug"], "reason": reason}
-        for person, reason in zip(wanted[1:8], reasons, strict=True)
+        for person, reason in zip(recipients[1:8], reasons, strict=True)
     ]
 
 
-def test_the_slug_of_a_skipped_row_is_free_for_the_next(campaign):
+def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
     here, slug = someone(), a_slug()
     campaign.affiliate(a_slug(), email=here)
 
     answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": someone(), "slug": slug})
 
-    assert ([shown["slug"] for shown in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
+    assert ([item["slug"] for item in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_slug_of_a_skipped_row_is_free_for_the_next(campaign):
         ({"autoApprove": "yes"}, "autoApprove"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_row_and_nothing_is_written(campaign, fields, field):
+def test_error_names_the_invalid_row_and_nothing_is_written(campaign, fields, field):
     answer = _bulk(campaign, **{"recipients": [{"email": someone()}]} | fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/json")
@@ -189,13 +189,13 @@ def test_what_is_wrong_is_named_by_its_row_and_nothing_is_written(campaign, fiel
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'["ada@example.com"]', b"5"])
-def test_what_is_no_object_is_refused(campaign, body):
+def test_non_object_body_returns_400(campaign, body):
     answer = campaign.call("POST", BULK, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
 
 
-def test_fifty_are_invited_with_as_many_round_trips_as_two(campaign):
+def test_fifty_invites_take_as_many_round_trips_as_two(campaign):
     _bulk(campaign, {"email": someone(), "slug": a_slug()})  # statements are prepared once
     two = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(2)]))
     fifty = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(50)]))
@@ -204,7 +204,7 @@ def test_fifty_are_invited_with_as_many_round_trips_as_two(campaign):
     assert fifty == two
 
 
-def test_a_batch_that_does_not_fit_is_refused_whole(campaign):
+def test_batch_over_the_pending_limit_is_refused_whole(campaign):
     fill_up(campaign, 498)
 
     too_many = _bulk(campaign, *[{"email": someone()} for _ in range(3)])
@@ -215,7 +215,7 @@ def test_a_batch_that_does_not_fit_is_refused_whole(campaign):
     assert len(letters(campaign)) == 2
 
 
-def test_two_batches_at_once_do_not_pass_the_ceiling(campaign):
+def test_concurrent_batches_do_not_exceed_the_pending_limit(campaign):
     fill_up(campaign, 490)
     batches = [[{"email": someone()} for _ in range(6)] for _ in range(3)]
 
@@ -224,7 +224,7 @@ def test_two_batches_at_once_do_not_pass_the_ceiling(campaign):
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
 
 
-def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
+def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
     for program_id in (rival.program(), uuid4()):
         answer = _bulk(campaign, {"email": someone()}, programId=str(program_id))
 
@@ -242,7 +242,7 @@ def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival)
         ("Growth", "Canceled", "plan_tier_required", "paid_plan_required"),
     ],
 )
-def test_only_an_active_paid_subscription_opens_it_to_keys_and_people(campaign, plan, status, key_code, person_code):
+def test_bulk_invite_needs_an_active_paid_subscription(campaign, plan, status, key_code, person_code):
     campaign.set(plan=plan, status=status)
 
     answers = [_bulk(caller, {"email": someone()}) for caller in (campaign, campaign.person("Manager"))]
@@ -251,7 +251,7 @@ def test_only_an_active_paid_subscription_opens_it_to_keys_and_people(campaign, 
     assert [answer.json.get("error") for answer in answers] == [key_code, person_code]
 
 
-def test_a_key_on_a_plan_too_low_is_told_which_it_needs(campaign):
+def test_key_on_too_low_a_plan_gets_the_required_plan(campaign):
     campaign.set(plan="Free")
 
     answer = _bulk(campaign, {"email": someone()})
@@ -264,7 +264,7 @@ def test_a_key_on_a_plan_too_low_is_told_which_it_needs(campaign):
     }
 
 
-def test_who_may_not_write_may_not_invite(campaign):
+def test_caller_without_write_access_cannot_invite(campaign):
     callers = [
         campaign.other_key(scope="read"),
         campaign.person("Viewer"),
@@ -281,7 +281,7 @@ def test_who_may_not_write_may_not_invite(campaign):
     ]
 
 
-def test_a_repeated_request_with_a_key_invites_once(campaign):
+def test_repeated_idempotency_key_invites_once(campaign):
     body = {"programId": str(campaign.programs[-1]), "recipients": [{"email": someone()}]}
 
     first, again = (campaign.post(BULK, body, Idempotency_Key="once") for _ in range(2))

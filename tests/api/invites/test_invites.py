@@ -25,7 +25,7 @@ from tests.support.api.racing import at_once
 _SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
 
 
-def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
+def test_new_invite_is_pending_and_returned_with_its_link(campaign):
     email, slug = someone(), a_slug()
 
     answer = invite(
@@ -40,8 +40,8 @@ def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
     )
 
     assert (answer.status_code, set(answer.json)) == (201, {"invite", "acceptUrl"})
-    shown = answer.json["invite"]
-    assert {name: value for name, value in shown.items() if name not in _SECRET_LESS} == {
+    view = answer.json["invite"]
+    assert {name: value for name, value in view.items() if name not in _SECRET_LESS} == {
         "programId": str(campaign.programs[-1]),
         "programName": "Spring",
         "email": email,
@@ -55,21 +55,21 @@ def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
         "customCommissionValue": 12.5,
         "personalNoteHtml": "<p>Hi</p>",
     }
-    lasts = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["createdAt"])
+    lasts = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["createdAt"])
     assert lasts == timedelta(days=14)
-    assert shown["sentAt"] == shown["createdAt"]
+    assert view["sentAt"] == view["createdAt"]
 
 
-def test_an_email_and_a_program_are_enough(campaign):
-    shown = invite(campaign).json["invite"]
+def test_email_and_program_suffice(campaign):
+    view = invite(campaign).json["invite"]
 
-    assert (shown["fullName"], shown["slug"], shown["personalNoteHtml"], shown["customCommissionType"]) == (
+    assert (view["fullName"], view["slug"], view["personalNoteHtml"], view["customCommissionType"]) == (
         "",
         None,
         None,
         None,
     )
-    assert shown["autoApprove"] is True
+    assert view["autoApprove"] is True
 
 
 @pytest.mark.parametrize("empty", ["fullName", "slug", "personalNoteHtml", "autoApprove", "customCommissionType"])
@@ -79,7 +79,7 @@ def test_null_counts_as_not_sent(campaign, empty):
     assert nulled[empty] == plain[empty]
 
 
-def test_the_link_holds_32_random_bytes_of_which_only_the_hash_is_kept(campaign):
+def test_link_contains_32_random_bytes_stored_only_as_a_hash(campaign):
     answers = [invite(campaign), invite(campaign)]
 
     tokens = [token_of(answer) for answer in answers]
@@ -87,14 +87,14 @@ def test_the_link_holds_32_random_bytes_of_which_only_the_hash_is_kept(campaign)
         re.fullmatch(r"http://127\.0\.0\.1:8000/invites/[\w-]{43}", answer.json["acceptUrl"]) for answer in answers
     )
     assert len(set(tokens)) == 2
-    kept = {bytes(token_hash) for (token_hash,) in rows(campaign, "token_hash")}
-    assert kept == {hashlib.sha256(token.encode()).digest() for token in tokens}
+    stored_hashes = {bytes(token_hash) for (token_hash,) in rows(campaign, "token_hash")}
+    assert stored_hashes == {hashlib.sha256(token.encode()).digest() for token in tokens}
     for table in ("affiliate_invite", "audit_entry", "mail_message", "stored_answer", "job", "event"):
         stored = str(campaign.rows(f"select to_jsonb(t) from {table} t"))
         assert not any(token in stored for token in tokens), table
 
 
-def test_a_key_a_manager_and_higher_may_invite_on_every_plan(campaign):
+def test_keys_and_managers_may_invite_on_every_plan(campaign):
     campaign.set(plan="Free", status="Canceled")
 
     answers = [invite(campaign)] + [invite(campaign.person(role)) for role in ("Manager", "Admin", "Owner")]
@@ -104,7 +104,7 @@ def test_a_key_a_manager_and_higher_may_invite_on_every_plan(campaign):
     assert sorted(by_role) == [("Admin",), ("Manager",), ("Owner",), ("Owner",)]
 
 
-def test_who_may_not_write_may_not_invite(campaign):
+def test_caller_without_write_access_cannot_invite(campaign):
     read_only, viewer, unverified = (
         campaign.other_key(scope="read"),
         campaign.person("Viewer"),
@@ -166,7 +166,7 @@ def test_who_may_not_write_may_not_invite(campaign):
         ({"customCommissionType": "Fixed", "customCommissionValue": 0.0000001}, "customCommissionValue"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_field(campaign, fields, field):
+def test_error_names_the_invalid_field(campaign, fields, field):
     answer = invite(campaign, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/json")
@@ -176,7 +176,7 @@ def test_what_is_wrong_is_named_by_its_field(campaign, fields, field):
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"a"', b"\xff"])
-def test_what_is_no_object_is_refused(campaign, body):
+def test_non_object_body_returns_400(campaign, body):
     answer = campaign.call("POST", URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
@@ -191,7 +191,7 @@ def test_what_is_no_object_is_refused(campaign, body):
         (("Fixed", 10**18), "fixed_commission_out_of_range", "customCommissionValue"),
     ],
 )
-def test_a_rate_that_the_program_cannot_have_is_refused(campaign, terms, code, field):
+def test_out_of_range_commission_is_refused(campaign, terms, code, field):
     type, value = terms
 
     answer = invite(campaign, customCommissionType=type, customCommissionValue=value)
@@ -199,7 +199,7 @@ def test_a_rate_that_the_program_cannot_have_is_refused(campaign, terms, code, f
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, field)
 
 
-def test_a_percentage_of_a_click_is_refused(brand):
+def test_percentage_is_refused_on_a_click_campaign(brand):
     brand.program(default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=1)
 
     percentage = invite(brand, customCommissionType="Percentage", customCommissionValue=5)
@@ -211,7 +211,7 @@ def test_a_percentage_of_a_click_is_refused(brand):
     ]
 
 
-def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
+def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
     theirs, nobodys = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
 
     assert (theirs.status_code, theirs.json["error"]) == (400, "validation_failed")
@@ -219,7 +219,7 @@ def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival)
 
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
-def test_nobody_is_invited_to_a_program_that_cannot_be_joined(campaign, column):
+def test_invite_to_an_inactive_program_returns_409(campaign, column):
     campaign.rows(f"update program set {column} returning id")
 
     answer = invite(campaign)
@@ -227,7 +227,7 @@ def test_nobody_is_invited_to_a_program_that_cannot_be_joined(campaign, column):
     assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
 
 
-def test_an_affiliate_of_the_program_is_not_invited(campaign):
+def test_existing_affiliate_cannot_be_invited(campaign):
     campaign.affiliate(a_slug(), email="ada@example.com")
     elsewhere = campaign.program()
 
@@ -241,7 +241,7 @@ def test_an_affiliate_of_the_program_is_not_invited(campaign):
     assert invite(campaign, email="ada@example.com", programId=str(elsewhere)).status_code == 201
 
 
-def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):
+def test_concurrent_invites_stay_within_500_pending(campaign):
     fill_up(campaign, 498)
 
     answers = at_once(*[lambda: invite(campaign)] * 4)
@@ -253,7 +253,7 @@ def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):
     assert campaign.rows("select count(*) from affiliate_invite where state = 'Pending'") == [(500,)]
 
 
-def test_what_is_not_pending_any_more_makes_room(campaign):
+def test_replaced_expired_and_accepted_invites_free_pending_capacity(campaign):
     fill_up(campaign, 499)
     last = invite(campaign, email="last@example.com")
     full = invite(campaign)
@@ -272,7 +272,7 @@ def test_what_is_not_pending_any_more_makes_room(campaign):
     ]
 
 
-def test_the_ceiling_is_each_organizations_own(campaign, rival):
+def test_pending_limit_is_per_organization(campaign, rival):
     fill_up(campaign, 500)
     rival.program()
 
@@ -280,7 +280,7 @@ def test_the_ceiling_is_each_organizations_own(campaign, rival):
     assert invite(campaign).status_code == 409
 
 
-def test_a_repeated_request_with_a_key_invites_once(campaign):
+def test_repeated_idempotency_key_invites_once(campaign):
     body = {"programId": str(campaign.programs[-1]), "email": someone()}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
@@ -291,14 +291,14 @@ def test_a_repeated_request_with_a_key_invites_once(campaign):
     assert len(rows(campaign, "id")) == len(letters(campaign)) == 1
 
 
-def test_what_was_done_is_audited_as_it_is_shown(campaign):
-    shown = invite(campaign).json["invite"]
+def test_audit_entry_equals_the_returned_invite(campaign):
+    view = invite(campaign).json["invite"]
 
-    assert audited(campaign) == [("affiliate_invite.created", shown["id"], None, shown)]
+    assert audited(campaign) == [("affiliate_invite.created", view["id"], None, view)]
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("note", "sanitized"),
     [
         ("<p>Hi <script>alert(1)</script><b>you</b></p>", "<p>Hi <b>you</b></p>"),
         ('<a href="javascript:alert(1)">x</a>', "<a>x</a>"),
@@ -309,16 +309,16 @@ def test_what_was_done_is_audited_as_it_is_shown(campaign):
         ("ünï ✓ 王", "ünï ✓ 王"),
     ],
 )
-def test_a_note_is_kept_without_what_could_do_harm(campaign, sent, kept):
-    assert invite(campaign, personalNoteHtml=sent).json["invite"]["personalNoteHtml"] == kept
-    assert rows(campaign, "personal_note_html") == [(kept,)]
+def test_harmful_html_is_removed_from_the_note(campaign, note, sanitized):
+    assert invite(campaign, personalNoteHtml=note).json["invite"]["personalNoteHtml"] == sanitized
+    assert rows(campaign, "personal_note_html") == [(sanitized,)]
 
 
-def test_a_note_of_the_greatest_length_in_any_script_is_taken(campaign):
+def test_note_of_maximum_length_is_accepted_in_any_script(campaign):
     assert invite(campaign, personalNoteHtml="😀" * 10_000).status_code == 201
 
 
-def test_whoever_comes_by_a_test_key_is_a_test_affiliate(campaign):
+def test_invite_by_a_test_key_creates_a_test_affiliate(campaign):
     test_key = campaign.other_key(is_test=True)
     test_key.programs = campaign.programs
 
@@ -328,7 +328,7 @@ def test_whoever_comes_by_a_test_key_is_a_test_affiliate(campaign):
     assert campaign.rows("select is_test from affiliate order by created_at") == [(True,), (False,)]
 
 
-def test_an_invite_of_another_brand_is_nowhere(campaign, rival):
+def test_other_tenants_invite_is_invisible(campaign, rival):
     rival.program()
     invite(rival)
 

@@ -15,7 +15,7 @@ def _letter(brand, **fields):
     return answer, letter
 
 
-def test_the_mail_has_names_terms_note_link_and_end(campaign):
+def test_email_contains_names_terms_note_link_and_expiry(campaign):
     email = someone()
 
     answer, letter = _letter(
@@ -54,7 +54,7 @@ def test_the_mail_has_names_terms_note_link_and_end(campaign):
         ),
     ],
 )
-def test_the_commission_is_the_one_they_would_have(brand, program, own, words):
+def test_email_quotes_the_commission_of_the_invite(brand, program, own, words):
     brand.program(**program)
 
     _, letter = _letter(brand, personalNoteHtml="[{{program.commission}}]", **own)
@@ -71,7 +71,7 @@ def test_amounts_are_in_the_home_currency(brand):
     assert "12.50 EUR per sale" in (letter.text or "")
 
 
-def test_names_break_into_neither_the_headers_nor_the_html(campaign):
+def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
     evil = "<b>Acme</b>\r\nBcc: eve@example.com\x0b&\u2028"
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s returning id", evil)
@@ -90,7 +90,7 @@ def test_names_break_into_neither_the_headers_nor_the_html(campaign):
     assert f"{one_line}|<b>Acme</b>" in (letter.text or "")
 
 
-def test_a_note_with_scripts_is_mailed_without_them(campaign):
+def test_scripts_are_removed_from_the_emailed_note(campaign):
     note = (
         '<p onclick="alert(1)">Hi</p><script>alert(1)</script><img src=x onerror=alert(1)>'
         '<a href="javascript:alert(1)">a</a><a href="http://x.test">b</a><a href="data:text/html,x">c</a>'
@@ -99,12 +99,12 @@ def test_a_note_with_scripts_is_mailed_without_them(campaign):
 
     _, letter = _letter(campaign, personalNoteHtml=note)
 
-    kept = '<p>Hi</p><a>a</a><a>b</a><a>c</a><a href="https://x.test">d</a><b><i>open</i></b>'
-    assert f"<div>{kept}</div>" in (letter.html or "")
+    sanitized = '<p>Hi</p><a>a</a><a>b</a><a>c</a><a href="https://x.test">d</a><b><i>open</i></b>'
+    assert f"<div>{sanitized}</div>" in (letter.html or "")
     assert "Hi\n\nabcd (https://x.test)open" in (letter.text or "")
 
 
-def test_without_a_note_there_is_no_gap(campaign):
+def test_email_without_a_note_has_no_gap(campaign):
     answer, letter = _letter(campaign)
 
     words = (letter.text or "") + (letter.html or "")
@@ -112,14 +112,14 @@ def test_without_a_note_there_is_no_gap(campaign):
     assert "\n\n\n" not in (letter.text or "")
 
 
-def test_an_invite_that_is_refused_sends_nothing(campaign):
+def test_refused_invite_sends_no_email(campaign):
     campaign.affiliate("known", email="known@example.com")
 
     assert invite(campaign, email="known@example.com").status_code == 409
     assert letters(campaign) == []
 
 
-def test_the_mail_arrives_with_the_link_in_it(campaign, drain, monkeypatch):
+def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     office = PostOffice(monkeypatch)
     answer = invite(campaign, personalNoteHtml="<p>Grüße ✓</p>")
 
@@ -135,11 +135,11 @@ def test_the_mail_arrives_with_the_link_in_it(campaign, drain, monkeypatch):
     assert "Grüße ✓" in text
 
 
-def test_a_resent_invite_is_mailed_with_the_new_link_alone(campaign):
-    made = invite(campaign)
+def test_resent_email_contains_only_the_new_link(campaign):
+    created = invite(campaign)
 
-    again = campaign.person("Manager").post(f"{URL}/{made.json['invite']['id']}/resend")
+    again = campaign.person("Manager").post(f"{URL}/{created.json['invite']['id']}/resend")
 
     _, second = letters(campaign)
     assert again.json["acceptUrl"] in (second.text or "")
-    assert made.json["acceptUrl"] not in (second.text or "")
+    assert created.json["acceptUrl"] not in (second.text or "")

@@ -1,4 +1,4 @@
-"""Looking at invites, sending one again, taking one back. Source: core spec, "Affiliate invites" and section 3."""
+"""Listing, resending and revoking invites. Source: core spec, "Affiliate invites" and section 3."""
 
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -42,64 +42,66 @@ def _revoke(caller, invite_id):
 
 def _in_state(campaign, state):
     """Return an invite in a state: its id and token."""
-    made = invite(campaign)
-    invite_id = made.json["invite"]["id"]
+    created = invite(campaign)
+    invite_id = created.json["invite"]["id"]
     if state == "Accepted":
-        assert accept(campaign, token_of(made)).status_code == 200
+        assert accept(campaign, token_of(created)).status_code == 200
     elif state == "Revoked":
         assert _revoke(campaign.person("Manager"), invite_id).status_code == 204
     elif state == "Expired":
         let_expire(campaign, invite_id)
-    return invite_id, token_of(made)
+    return invite_id, token_of(created)
 
 
-def test_the_list_shows_what_was_answered_newest_first(campaign, manager):
-    made = [invite(campaign).json["invite"] for _ in range(3)]
+def test_list_returns_invites_newest_first(campaign, manager):
+    created = [invite(campaign).json["invite"] for _ in range(3)]
 
     first = manager.get(f"{URL}?take=2").json
     second = manager.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
 
-    assert first["items"] + second["items"] == made[::-1]
+    assert first["items"] + second["items"] == created[::-1]
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
 
 
-def test_an_accepted_invite_shows_whom_it_led_to(campaign, manager):
+def test_accepted_invite_names_its_affiliate(campaign, manager):
     affiliate_id = accept(campaign, token_of(invite(campaign))).json["affiliateId"]
 
-    (shown,) = manager.get(URL).json["items"]
+    (view,) = manager.get(URL).json["items"]
 
-    assert (shown["state"], shown["affiliateId"]) == ("Accepted", affiliate_id)
-    assert shown["acceptedAt"].endswith("Z")
+    assert (view["state"], view["affiliateId"]) == ("Accepted", affiliate_id)
+    assert view["acceptedAt"].endswith("Z")
 
 
 @pytest.mark.parametrize("is_persisted", [False, True])
-def test_the_list_is_narrowed_to_a_state_as_it_is_now(campaign, manager, drain, is_persisted):
-    made = {state: _in_state(campaign, state)[0] for state in ("Pending", "Accepted", "Revoked", "Expired")}
+def test_list_filters_by_current_state(campaign, manager, drain, is_persisted):
+    id_by_state = {state: _in_state(campaign, state)[0] for state in ("Pending", "Accepted", "Revoked", "Expired")}
     if is_persisted:
         _run_expiry(drain)
 
-    shown = {state: manager.get(f"{URL}?state={state}").json["items"] for state in made}
+    items_by_state = {state: manager.get(f"{URL}?state={state}").json["items"] for state in id_by_state}
 
-    assert {state: [item["id"] for item in items] for state, items in shown.items()} == {
-        state: [invite_id] for state, invite_id in made.items()
+    assert {state: [item["id"] for item in items] for state, items in items_by_state.items()} == {
+        state: [invite_id] for state, invite_id in id_by_state.items()
     }
-    assert all(item["state"] == state for state, items in shown.items() for item in items)
+    assert all(item["state"] == state for state, items in items_by_state.items() for item in items)
 
 
-def test_the_list_is_narrowed_to_a_program(campaign, manager, rival):
-    here = campaign.programs[-1]
-    made = invite(campaign).json["invite"]["id"]
+def test_list_filters_by_program(campaign, manager, rival):
+    own_program = campaign.programs[-1]
+    created_id = invite(campaign).json["invite"]["id"]
     campaign.program()
     invite(campaign)
     theirs = rival.program()
     invite(rival)
 
-    shown = [manager.get(f"{URL}?programId={program_id}").json["items"] for program_id in (here, theirs, uuid4())]
+    pages = [
+        manager.get(f"{URL}?programId={program_id}").json["items"] for program_id in (own_program, theirs, uuid4())
+    ]
 
-    assert [[item["id"] for item in items] for items in shown] == [[made], [], []]
+    assert [[item["id"] for item in items] for items in pages] == [[created_id], [], []]
 
 
-def test_the_list_takes_its_own_cursors_alone(campaign, manager, rival):
+def test_list_refuses_foreign_cursors(campaign, manager, rival):
     rival.program()
     for brand in (campaign, rival):
         for _ in range(2):
@@ -112,23 +114,23 @@ def test_the_list_takes_its_own_cursors_alone(campaign, manager, rival):
 
 
 @pytest.mark.parametrize("query", ["state=pending", "state=", "programId=spring", "take=0", "take=x"])
-def test_a_query_that_means_nothing_is_problem_details(manager, query):
+def test_invalid_query_is_problem_details(manager, query):
     answer = manager.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [query.partition("=")[0]]
 
 
-def test_a_page_costs_the_same_however_long_it_is(campaign, manager):
+def test_page_round_trips_do_not_grow_with_its_length(campaign, manager):
     invite(campaign)
     manager.get(URL)  # the first sign-in makes the member
-    one = trips_of(lambda: manager.get(URL))
+    trips_of_one = trips_of(lambda: manager.get(URL))
     fill_up(campaign, 100)
 
-    assert trips_of(lambda: manager.get(f"{URL}?take=100")) == one
+    assert trips_of(lambda: manager.get(f"{URL}?take=100")) == trips_of_one
 
 
-def test_a_key_may_not_look_resend_or_revoke(campaign):
+def test_key_cannot_list_resend_or_revoke(campaign):
     invite_id = invite(campaign).json["invite"]["id"]
 
     answers = [campaign.get(URL), _resend(campaign, invite_id), _revoke(campaign, invite_id)]
@@ -137,7 +139,7 @@ def test_a_key_may_not_look_resend_or_revoke(campaign):
     assert rows(campaign, "state") == [("Pending",)]
 
 
-def test_a_viewer_looks_and_does_nothing_else(campaign):
+def test_viewer_can_only_list(campaign):
     viewer = campaign.person("Viewer", is_email_verified=False)
     invite_id = invite(campaign).json["invite"]["id"]
 
@@ -147,7 +149,7 @@ def test_a_viewer_looks_and_does_nothing_else(campaign):
 
 
 @pytest.mark.parametrize("role", ["Manager", "Admin", "Owner"])
-def test_everybody_who_writes_may_resend_and_revoke(campaign, role):
+def test_manager_and_above_may_resend_and_revoke(campaign, role):
     person = campaign.person(role, is_email_verified=False)
     invite_id = invite(campaign).json["invite"]["id"]
 
@@ -160,11 +162,11 @@ def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, s
 
     answer = _resend(manager, invite_id)
 
-    shown = answer.json["invite"]
-    assert (answer.status_code, shown["id"], shown["state"]) == (200, invite_id, "Pending")
-    lasts = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["sentAt"])
+    view = answer.json["invite"]
+    assert (answer.status_code, view["id"], view["state"]) == (200, invite_id, "Pending")
+    lasts = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
     assert lasts == timedelta(days=14)
-    assert shown["sentAt"] > shown["createdAt"]
+    assert view["sentAt"] > view["createdAt"]
     assert look(campaign, token).status_code == 404
     assert look(campaign, token_of(answer)).json["state"] == "Pending"
     assert accept(campaign, token).status_code == 404
@@ -173,7 +175,7 @@ def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, s
 
 
 @pytest.mark.parametrize("state", ["Accepted", "Revoked"])
-def test_an_answered_invite_is_neither_resent_nor_revoked(campaign, manager, state):
+def test_accepted_or_revoked_invite_is_neither_resent_nor_revoked(campaign, manager, state):
     invite_id, _ = _in_state(campaign, state)
 
     answers = [_resend(manager, invite_id), _revoke(manager, invite_id)]
@@ -184,7 +186,7 @@ def test_an_answered_invite_is_neither_resent_nor_revoked(campaign, manager, sta
 
 
 @pytest.mark.parametrize("state", ["Pending", "Expired"])
-def test_a_revoked_invite_is_dead(campaign, manager, state):
+def test_revoked_invite_returns_410(campaign, manager, state):
     invite_id, token = _in_state(campaign, state)
 
     answer = _revoke(manager, invite_id)
@@ -195,7 +197,7 @@ def test_a_revoked_invite_is_dead(campaign, manager, state):
         assert (refused.status_code, refused.json["error"]) == (410, "invite_revoked")
 
 
-def test_what_was_done_is_audited(campaign, manager):
+def test_resend_and_revoke_are_audited(campaign, manager):
     first = invite(campaign).json["invite"]
     again = _resend(manager, first["id"]).json["invite"]
     _revoke(manager, first["id"])
@@ -206,7 +208,7 @@ def test_what_was_done_is_audited(campaign, manager):
     ]
 
 
-def test_an_expired_invite_that_is_resent_takes_the_place_of_a_newer_one(campaign, manager):
+def test_resending_an_expired_invite_revokes_a_newer_one(campaign, manager):
     email = someone()
     older = invite(campaign, email=email)
     let_expire(campaign, older.json["invite"]["id"])
@@ -219,7 +221,7 @@ def test_an_expired_invite_that_is_resent_takes_the_place_of_a_newer_one(campaig
     assert look(campaign, token_of(newer)).status_code == 410
 
 
-def test_an_expired_invite_needs_room_to_come_back_and_a_pending_one_has_it(campaign, manager):
+def test_resending_an_expired_invite_counts_towards_the_pending_limit(campaign, manager):
     expired, _ = _in_state(campaign, "Expired")
     fill_up(campaign, 499)
     pending, _ = _in_state(campaign, "Pending")
@@ -230,7 +232,7 @@ def test_an_expired_invite_needs_room_to_come_back_and_a_pending_one_has_it(camp
     assert resent.status_code == 200
 
 
-def test_nothing_is_resent_for_a_program_that_cannot_be_joined(campaign, manager):
+def test_invite_to_an_inactive_program_is_not_resent(campaign, manager):
     invite_id, token = _in_state(campaign, "Pending")
     campaign.rows("update program set archived_at = now() returning id")
 
@@ -241,7 +243,7 @@ def test_nothing_is_resent_for_a_program_that_cannot_be_joined(campaign, manager
 
 
 @pytest.mark.parametrize("call", [_resend, _revoke])
-def test_an_invite_of_somebody_else_is_like_one_that_nobody_has(manager, rival, call):
+def test_other_tenants_invite_returns_404(manager, rival, call):
     rival.program()
     theirs = invite(rival).json["invite"]["id"]
 
@@ -252,7 +254,7 @@ def test_an_invite_of_somebody_else_is_like_one_that_nobody_has(manager, rival, 
     assert rows(rival, "state") == [("Pending",)]
 
 
-def test_a_resend_repeated_with_a_key_sends_once(campaign, manager):
+def test_resend_repeated_with_an_idempotency_key_sends_once(campaign, manager):
     invite_id, _ = _in_state(campaign, "Pending")
 
     first, again = (manager.post(f"{URL}/{invite_id}/resend", Idempotency_Key="once") for _ in range(2))
@@ -261,7 +263,7 @@ def test_a_resend_repeated_with_a_key_sends_once(campaign, manager):
     assert len(letters(campaign)) == 2
 
 
-def test_of_accepting_and_revoking_at_once_one_wins(campaign, manager):
+def test_either_accept_or_revoke_wins_a_race(campaign, manager):
     invite_id, token = _in_state(campaign, "Pending")
 
     answers = at_once(lambda: _revoke(manager, invite_id), lambda: accept(campaign, token))
@@ -277,7 +279,7 @@ def _run_expiry(drain):
     assert drain() >= 1
 
 
-def test_the_hourly_job_marks_what_was_not_accepted_in_time(campaign, rival, drain):
+def test_expiry_job_marks_unaccepted_invites_expired(campaign, rival, drain):
     rival.program()
     for state in ("Pending", "Accepted", "Revoked", "Expired"):
         _in_state(campaign, state)
@@ -290,7 +292,7 @@ def test_the_hourly_job_marks_what_was_not_accepted_in_time(campaign, rival, dra
     assert rows(rival, "state") == [("Expired",)]
 
 
-def test_the_schedule_asks_for_that_job_every_hour(app):
+def test_expiry_job_runs_every_hour(app):
     (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.INVITES_EXPIRE]
     minute, *rest = cron.split()
 
@@ -298,21 +300,21 @@ def test_the_schedule_asks_for_that_job_every_hour(app):
 
 
 @pytest.mark.parametrize("bucket", ["invite", "anonymous"])
-def test_too_many_requests_are_stopped(campaign, monkeypatch, bucket):
-    made = invite(campaign)
+def test_too_many_requests_return_429(campaign, monkeypatch, bucket):
+    created = invite(campaign)
     monkeypatch.setitem(campaign.app.extensions, "limiter", limited(**{bucket: 3}))
     calls = {
         "invite": [
             lambda: invite(campaign),
             lambda: campaign.post(f"{URL}/bulk", {}),
-            lambda: _resend(campaign.person("Owner", email="owner@example.com"), made.json["invite"]["id"]),
+            lambda: _resend(campaign.person("Owner", email="owner@example.com"), created.json["invite"]["id"]),
             lambda: invite(campaign),
         ],
         "anonymous": [
-            lambda: look(campaign, token_of(made)),
+            lambda: look(campaign, token_of(created)),
             lambda: accept(campaign, "unknown"),
             lambda: campaign.app.test_client().get("/invites/unknown"),
-            lambda: accept(campaign, token_of(made)),
+            lambda: accept(campaign, token_of(created)),
         ],
     }
 

@@ -10,7 +10,7 @@ def _invite_many(brand, program_id):
     return brand.post(f"{URL}/bulk", {"programId": program_id, "recipients": [{"email": someone()}]})
 
 
-def test_unknown_program_and_another_tenants_are_one_refusal_in_both_routes(campaign):
+def test_unknown_and_other_tenants_program_get_the_same_refusal(campaign):
     rival = Brand.create(campaign.app, name="Rival")
     rival.program()
 
@@ -20,10 +20,10 @@ def test_unknown_program_and_another_tenants_are_one_refusal_in_both_routes(camp
         for program_id in (str(uuid4()), str(rival.programs[-1]))
     ]
 
-    assert {(one.status_code, one.json["error"], one.json["field"]) for one in answers} == {
+    assert {(answer.status_code, answer.json["error"], answer.json["field"]) for answer in answers} == {
         (400, "validation_failed", "programId")
     }
-    assert len({one.json["message"] for one in answers}) == 1
+    assert len({answer.json["message"] for answer in answers}) == 1
     assert campaign.rows("select count(*) from affiliate_invite") == [(0,)]
 
 

@@ -1,4 +1,4 @@
-"""Leads from a brand's pages (tracking spec, "Browser lead capture"): one answer, whatever came of it."""
+"""Leads from a brand's pages (tracking spec, "Browser lead capture"): the response is the same for every outcome."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -21,11 +21,11 @@ from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
 OPAQUE = (200, b'{"ok":true}')
 
 
-def _told(answer):
+def _status_and_body(answer):
     return answer.status_code, answer.data
 
 
-def _staged():
+def _list_jobs():
     with db.any_org_work():
         return db.db.run("select name, args::text, fair_key, organization_id from job")
 
@@ -38,11 +38,11 @@ def _run_next():
     run(pointer)
 
 
-def test_a_page_records_a_lead(shop, drain):
+def test_page_records_a_lead(shop, drain):
     answer = browser(shop, slug=slug_of(shop).upper(), email=" Ada+x@Example.com ", name=" Ada 王 ", subId="Spring!")
     drain()
 
-    assert _told(answer) == OPAQUE
+    assert _status_and_body(answer) == OPAQUE
     assert shop.rows("select email, name, sub_id, method, state, external_event_id, is_test from lead") == [
         ("Ada+x@Example.com", "Ada 王", "spring", "lead_signup", "Open", None, False)
     ]
@@ -52,7 +52,7 @@ def test_a_page_records_a_lead(shop, drain):
     assert shop.rows("select type from event") == [("conversion.created",)]
 
 
-def test_a_lead_occurred_when_it_was_sent(shop, drain):
+def test_lead_occurred_at_is_the_request_time(shop, drain):
     before = shop.rows("select now()")[0][0]
     browser(shop)
     after = shop.rows("select now()")[0][0]
@@ -63,8 +63,8 @@ def test_a_lead_occurred_when_it_was_sent(shop, drain):
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain;charset=UTF-8", "application/json", ""])
-def test_what_a_browser_calls_the_body_does_not_matter(shop, drain, content_type):
-    assert _told(browser(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
+def test_content_type_of_the_body_is_ignored(shop, drain, content_type):
+    assert _status_and_body(browser(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
     drain()
 
     assert emails(shop) == ["ada@example.com"]
@@ -96,43 +96,43 @@ def test_what_a_browser_calls_the_body_does_not_matter(shop, drain, content_type
         {"subId": 1},
     ],
 )
-def test_what_cannot_be_recorded_is_answered_alike(shop, drain, fields):
-    assert _told(browser(shop, **fields)) == OPAQUE
+def test_invalid_lead_gets_the_same_response_as_a_valid_one(shop, drain, fields):
+    assert _status_and_body(browser(shop, **fields)) == OPAQUE
     drain()
 
     assert emails(shop) == []
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_an_affiliate_who_is_not_approved_gets_no_lead(shop, drain, status):
+def test_unapproved_affiliate_gets_no_lead(shop, drain, status):
     shop.rows("update affiliate set status = %s returning id", status)
 
-    assert _told(browser(shop)) == OPAQUE
+    assert _status_and_body(browser(shop)) == OPAQUE
     drain()
     assert emails(shop) == []
     assert shop.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
 @pytest.mark.parametrize("closed", ["is_active = false", "archived_at = now()", "suspended_at = now()"])
-def test_a_closed_campaign_takes_no_lead(shop, drain, closed):
+def test_closed_campaign_accepts_no_lead(shop, drain, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert _told(browser(shop)) == OPAQUE
+    assert _status_and_body(browser(shop)) == OPAQUE
     drain()
     assert emails(shop) == []
 
 
-def test_who_is_banned_between_request_and_job_gets_no_lead(shop):
+def test_affiliate_banned_between_request_and_job_gets_no_lead(shop):
     browser(shop)
     _run_next()
     shop.rows("update affiliate set status = 'Banned' returning id")
     _run_next()
 
     assert emails(shop) == []
-    assert _staged() == []
+    assert _list_jobs() == []
 
 
-def test_the_answer_is_the_same_to_the_header(shop, drain):
+def test_response_headers_do_not_reveal_the_outcome(shop, drain):
     browser(shop, email="ada@example.com")
     drain()
     answers = [
@@ -142,13 +142,14 @@ def test_the_answer_is_the_same_to_the_header(shop, drain):
         browser(shop, email="ada"),
     ]
 
-    told = [
-        (one.status_code, one.data, sorted((k, v) for k, v in one.headers if k != "X-Request-Id")) for one in answers
+    responses = [
+        (answer.status_code, answer.data, sorted((k, v) for k, v in answer.headers if k != "X-Request-Id"))
+        for answer in answers
     ]
-    assert told[1:] == told[:1] * 3
+    assert responses[1:] == responses[:1] * 3
 
 
-def test_the_request_asks_the_database_the_same_whoever_is_known(shop, drain):
+def test_request_runs_the_same_queries_for_known_and_unknown_people(shop, drain):
     browser(shop, email="ada@example.com")
     drain()
     trips = []
@@ -164,7 +165,7 @@ def test_the_request_asks_the_database_the_same_whoever_is_known(shop, drain):
     assert not any(b"tracking_link" in trip or b"from lead" in trip for trip in trips)
 
 
-def test_one_person_is_one_lead_across_pages_and_servers(shop, drain):
+def test_person_is_one_lead_across_pages_and_servers(shop, drain):
     browser(shop, email="ada.l@gmail.com")
     browser(shop, email="adal+x@googlemail.com")
     drain()
@@ -178,9 +179,9 @@ def test_one_person_is_one_lead_across_pages_and_servers(shop, drain):
     assert shop.rows("select count(*) from event") == [(2,)]
 
 
-def test_one_person_sent_many_times_at_once_is_one_lead(shop, drain):
+def test_concurrent_copies_of_one_person_are_one_lead(shop, drain):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: _told(browser(shop, email="ada@example.com")), range(8)))
+        answers = list(pool.map(lambda _: _status_and_body(browser(shop, email="ada@example.com")), range(8)))
     drain(deliveries=2)
 
     assert answers == [OPAQUE] * 8
@@ -189,18 +190,18 @@ def test_one_person_sent_many_times_at_once_is_one_lead(shop, drain):
 
 
 @pytest.mark.parametrize("name", ["id", "slug"])
-def test_the_campaign_tells_apart_what_one_slug_stands_for(shop, drain, name):
+def test_program_id_or_slug_selects_the_campaign_of_a_shared_slug(shop, drain, name):
     second = shop.program(slug=f"second-{shop.id}")
     shop.affiliate(slug_of(shop), program_id=second)
-    told = {"id": str(second), "slug": f"second-{shop.id}"}[name]
+    program_ref = {"id": str(second), "slug": f"second-{shop.id}"}[name]
 
-    browser(shop, programId=told)
+    browser(shop, programId=program_ref)
     drain()
 
     assert shop.rows("select program_id from lead") == [(second,)]
 
 
-def test_a_lead_is_its_brands_alone(shop, rival, drain):
+def test_lead_belongs_to_the_brand_of_its_slug(shop, rival, drain):
     rival.program()
     rival.affiliate(slug_of(rival))
 
@@ -210,7 +211,7 @@ def test_a_lead_is_its_brands_alone(shop, rival, drain):
     assert (emails(shop), len(emails(rival))) == ([], 1)
 
 
-def test_an_affiliate_to_rehearse_with_has_test_leads(shop, drain):
+def test_test_affiliate_gets_test_leads(shop, drain):
     shop.rows("update affiliate set is_test = true returning id")
 
     browser(shop)
@@ -219,11 +220,11 @@ def test_an_affiliate_to_rehearse_with_has_test_leads(shop, drain):
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]
 
 
-def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
-    # Words too long for the sealed bytes, written as text, to hold them by chance.
+def test_queued_job_does_not_reveal_the_person(shop):
+    # Words too long to occur in the encoded sealed bytes by chance.
     browser(shop, email="augusta.ada@example.com", name="Lovelace")
 
-    ((name, args, fair_key, organization_id),) = _staged()
+    ((name, args, fair_key, organization_id),) = _list_jobs()
     assert (name, organization_id, fair_key) == ("lead.capture", None, f"lead {slug_of(shop)}")
     for word in ("augusta.ada", "augustaada", "example", "lovelace"):
         assert word not in args.lower()
@@ -254,19 +255,19 @@ def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, dra
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"nonsense", b"\xff", b"slug=ben&email=ada@example.com", b'{"slug": "\\ud800"}']
 )
-def test_what_is_no_json_object_is_refused(shop, raw):
+def test_non_object_body_returns_invalid_body(shop, raw):
     answer = browser(shop, raw)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
-    assert _staged() == []
+    assert _list_jobs() == []
 
 
-def test_a_body_that_is_too_large_is_refused(shop):
+def test_body_over_the_limit_returns_413(shop):
     assert browser(shop, b" " * 70_000).status_code == 413
 
 
-def test_any_page_may_send_and_read(shop):
-    asked = shop.app.test_client().options(
+def test_any_origin_may_send_and_read(shop):
+    preflight = shop.app.test_client().options(
         BROWSER,
         headers={
             "Origin": "https://shop.example",
@@ -276,42 +277,42 @@ def test_any_page_may_send_and_read(shop):
     )
     answer = browser(shop)
 
-    assert asked.status_code == 204
-    assert "POST" in asked.headers["Access-Control-Allow-Methods"]
-    assert "Content-Type" in asked.headers["Access-Control-Allow-Headers"]
-    for one in (asked, answer):
-        assert one.headers["Access-Control-Allow-Origin"] == "https://shop.example"
-        assert "Access-Control-Allow-Credentials" not in one.headers
+    assert preflight.status_code == 204
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
+    assert "Content-Type" in preflight.headers["Access-Control-Allow-Headers"]
+    for response in (preflight, answer):
+        assert response.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+        assert "Access-Control-Allow-Credentials" not in response.headers
 
 
-def test_a_page_needs_no_key_and_gets_nothing_for_one(shop, drain):
+def test_page_needs_no_key_and_a_key_changes_nothing(shop, drain):
     answer = shop.post(BROWSER, {"slug": slug_of(shop), "email": "ada@example.com"})
     drain()
 
-    assert _told(answer) == OPAQUE
+    assert _status_and_body(answer) == OPAQUE
     assert emails(shop) == ["ada@example.com"]
 
 
-def test_a_connected_gateway_leaves_the_pages_their_leads(shop, drain):
+def test_browser_leads_are_accepted_with_a_connected_gateway(shop, drain):
     shop.set(gateways="stripe")
 
-    assert _told(browser(shop, email="ada@example.com")) == OPAQUE
+    assert _status_and_body(browser(shop, email="ada@example.com")) == OPAQUE
     drain()
     assert emails(shop) == ["ada@example.com"]
 
 
-def test_a_network_that_sends_too_many_gets_an_empty_429(shop, monkeypatch):
+def test_rate_limited_network_gets_an_empty_429(shop, monkeypatch):
     few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
 
     answers = [browser(shop), browser(shop, slug="of-nobody")]
 
-    assert _told(answers[0]) == OPAQUE
-    assert _told(answers[1]) == (429, b"")
+    assert _status_and_body(answers[0]) == OPAQUE
+    assert _status_and_body(answers[1]) == (429, b"")
     assert answers[1].headers["Access-Control-Allow-Origin"] == "https://shop.example"
 
 
-def test_without_the_broker_it_goes_on(shop, drain, monkeypatch):
+def test_lead_is_recorded_while_the_broker_is_down(shop, drain, monkeypatch):
     dead = "unix:///nowhere/valkey.sock?db=0"
     monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
@@ -319,5 +320,5 @@ def test_without_the_broker_it_goes_on(shop, drain, monkeypatch):
     answer = browser(shop, email="ada@example.com")
     drain()
 
-    assert _told(answer) == OPAQUE
+    assert _status_and_body(answer) == OPAQUE
     assert emails(shop) == ["ada@example.com"]

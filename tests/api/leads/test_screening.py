@@ -1,4 +1,4 @@
-"""What the fraud rules make of leads that a page sends: a missing click, and bursts from one address.
+"""Fraud rules for leads from pages: missing clicks, and bursts from one address.
 
 Source: core spec, "Click and lead fraud review"; tracking spec, "Browser lead capture".
 """
@@ -19,7 +19,7 @@ from tests.support.rows.leads import BROWSER, slug_of
 from tests.support.running.hours import began
 
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-_SHOWN = "subject, action, score, reasons, severity, status, occurrences"
+_COLUMNS = "subject, action, score, reasons, severity, status, occurrences"
 
 
 def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
@@ -32,45 +32,45 @@ def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
     assert (answer.status_code, answer.data) == (200, b'{"ok":true}')
 
 
-def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **judged):
+def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **fraud_fields):
     """Store a click of the visitor who sends leads from this address."""
     ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
-    raw = click_rows.raw(brand, affiliate_id, at=began() - ago, **judged)
+    raw = click_rows.raw(brand, affiliate_id, at=began() - ago, **fraud_fields)
     raw = raw._replace(visitor=visitors.hash_visitor(ip, _AGENT))
     click_rows.write(brand, raw)
 
 
-def _leads(brand):
-    """Return how many leads are open, and how many are held."""
-    found = dict(brand.rows("select state, count(*)::int from lead group by state"))
-    return found.get("Open", 0), found.get("Invalidated", 0)
+def _count_leads(brand):
+    """Return the number of open leads and of held leads."""
+    count_by_state = dict(brand.rows("select state, count(*)::int from lead group by state"))
+    return count_by_state.get("Open", 0), count_by_state.get("Invalidated", 0)
 
 
-def _events(brand, columns=_SHOWN):
+def _list_fraud_events(brand, columns=_COLUMNS):
     return brand.rows(f"select {columns} from fraud_event order by occurred_at")
 
 
-def test_burst_of_leads_without_a_click_is_held_and_one_fraud_event(shop, drain):
+def test_burst_of_leads_without_a_click_is_held_with_one_fraud_event(shop, drain):
     for number in range(25):
         _send(shop, number)
     drain()
 
-    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 25 - MAX_NETWORK_LEADS_PER_HOUR) == (20, 5)
-    assert _events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
-    (shown,) = shop.get("/api/v1/fraud-events").json
-    assert (shown["occurrences"], shown["reasons"]) == (5, ["no_click", "lead_burst"])
+    assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 25 - MAX_NETWORK_LEADS_PER_HOUR) == (20, 5)
+    assert _list_fraud_events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
+    (event,) = shop.get("/api/v1/fraud-events").json
+    assert (event["occurrences"], event["reasons"]) == (5, ["no_click", "lead_burst"])
     held = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
     assert held == [("Invalidated", 0)] * 5
 
 
-def test_burst_with_clicks_is_held_by_its_own_points(shop, drain):
+def test_burst_with_a_click_is_held_by_the_burst_score_alone(shop, drain):
     _click(shop)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
 
-    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 1)
-    assert _events(shop) == [("lead", "held", 50, ["lead_burst"], "medium", "open", 1)]
+    assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 1)
+    assert _list_fraud_events(shop) == [("lead", "held", 50, ["lead_burst"], "medium", "open", 1)]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_burst_with_clicks_is_held_by_its_own_points(shop, drain):
         ("strict", False, "blocked"),
     ],
 )
-def test_strictness_decides_what_becomes_of_a_burst(shop, drain, strictness, has_click, action):
+def test_strictness_decides_the_action_on_a_burst(shop, drain, strictness, has_click, action):
     shop.set(fraudStrictness=strictness)
     if has_click:
         _click(shop)
@@ -92,53 +92,53 @@ def test_strictness_decides_what_becomes_of_a_burst(shop, drain, strictness, has
         _send(shop, number)
     drain()
 
-    assert _events(shop, "action") == ([(action,)] if action else [])
-    assert _leads(shop) == ((MAX_NETWORK_LEADS_PER_HOUR, 1) if action else (MAX_NETWORK_LEADS_PER_HOUR + 1, 0))
+    assert _list_fraud_events(shop, "action") == ([(action,)] if action else [])
+    assert _count_leads(shop) == ((MAX_NETWORK_LEADS_PER_HOUR, 1) if action else (MAX_NETWORK_LEADS_PER_HOUR + 1, 0))
 
 
 @pytest.mark.parametrize("strictness", ["lenient", "balanced", "strict"])
-def test_lead_without_a_click_alone_is_no_reason_to_hold_it(shop, drain, strictness):
+def test_lead_is_not_held_for_a_missing_click_alone(shop, drain, strictness):
     shop.set(fraudStrictness=strictness)
     _send(shop, 1)
     drain()
 
-    assert (_leads(shop), _events(shop)) == ((1, 0), [])
+    assert (_count_leads(shop), _list_fraud_events(shop)) == ((1, 0), [])
 
 
-def test_lead_starts_from_the_score_of_its_visitors_last_click(shop, drain):
+def test_lead_inherits_the_score_of_the_visitors_last_click(shop, drain):
     _click(shop, is_data_centre=True)
     _send(shop, 1)
     drain()
 
-    assert _leads(shop) == (0, 1)
-    assert _events(shop)[-1] == ("lead", "held", 50, ["data_centre"], "medium", "open", 1)
+    assert _count_leads(shop) == (0, 1)
+    assert _list_fraud_events(shop)[-1] == ("lead", "held", 50, ["data_centre"], "medium", "open", 1)
 
 
 @pytest.mark.parametrize(
     "click", [{"ip": "198.51.100.9"}, {"ago": timedelta(days=31)}], ids=["of another visitor", "before the window"]
 )
-def test_click_of_another_visitor_or_before_the_window_is_none(shop, drain, click):
+def test_click_of_another_visitor_or_before_the_window_is_ignored(shop, drain, click):
     _click(shop, **click)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
 
-    assert _events(shop, "reasons") == [(["no_click", "lead_burst"],)]
+    assert _list_fraud_events(shop, "reasons") == [(["no_click", "lead_burst"],)]
 
 
-def test_neighbours_are_one_network_and_others_are_not(shop, drain):
+def test_addresses_of_one_network_share_a_count(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR):
         _send(shop, number, ip=f"203.0.113.{number + 1}")
     _send(shop, "far", ip="198.51.100.1")
     drain()
-    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 0)
+    assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 0)
 
     _send(shop, "near", ip="203.0.113.200")
     drain()
-    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
+    assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
 
 
-def test_each_affiliate_has_a_count_of_their_own(shop, drain):
+def test_leads_are_counted_per_affiliate(shop, drain):
     other = f"rob-{shop.id.hex}"
     shop.affiliate(other)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR):
@@ -146,10 +146,10 @@ def test_each_affiliate_has_a_count_of_their_own(shop, drain):
         _send(shop, number, slug=other)
     drain()
 
-    assert (_leads(shop), _events(shop)) == ((2 * MAX_NETWORK_LEADS_PER_HOUR, 0), [])
+    assert (_count_leads(shop), _list_fraud_events(shop)) == ((2 * MAX_NETWORK_LEADS_PER_HOUR, 0), [])
 
 
-def test_leads_that_are_counted_at_once_have_different_numbers(shop):
+def test_concurrent_leads_get_distinct_numbers(shop):
     ((affiliate_id,),) = shop.rows("select id from affiliate")
 
     def count(number):
@@ -168,16 +168,16 @@ def test_leads_that_are_counted_at_once_have_different_numbers(shop):
     assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
 
 
-def test_known_person_does_not_count_however_often_they_are_sent(shop, drain):
+def test_known_person_is_counted_once(shop, drain):
     for _ in range(MAX_NETWORK_LEADS_PER_HOUR + 5):
         _send(shop, 1)
     _send(shop, 2)
     drain()
 
-    assert (_leads(shop), _events(shop)) == ((2, 0), [])
+    assert (_count_leads(shop), _list_fraud_events(shop)) == ((2, 0), [])
 
 
-def test_count_begins_again_after_an_hour(shop, drain):
+def test_count_restarts_after_an_hour(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
@@ -185,7 +185,7 @@ def test_count_begins_again_after_an_hour(shop, drain):
     _send(shop, "later")
     drain()
 
-    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
+    assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
     assert shop.rows("select leads from lead_network") == [(1,)]
 
 
@@ -203,7 +203,7 @@ def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
     assert shop.rows("select state from lead where id = %s", lead_id) == [("Open",)]
 
 
-def test_free_leads_in_quarantine_are_counted_and_are_worth_nothing_in_the_summary(shop, drain):
+def test_quarantined_free_leads_are_counted_at_zero_cost(shop, drain):
     shop.rows("update program set lead_bounty_cents = 500, lead_bounty_currency = 'USD' returning 1")
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 3):
         _send(shop, number)
@@ -213,7 +213,7 @@ def test_free_leads_in_quarantine_are_counted_and_are_worth_nothing_in_the_summa
     assert (summary["quarantinedLeads"], summary["estimatedNotBilledCents"]) == (3, 0)
 
 
-def test_counts_that_are_over_are_dropped_with_expired_leads(shop, drain):
+def test_expired_counts_are_deleted_with_expired_leads(shop, drain):
     _send(shop, 1)
     _send(shop, 2, ip="198.51.100.1")
     drain()
@@ -232,4 +232,4 @@ def test_signed_leads_are_not_screened(shop, drain):
         answer = shop.signed("/api/tracking/lead", {"affiliateSlug": slug_of(shop), "email": f"a{number}@example.com"})
         assert answer.status_code == 200
 
-    assert (_leads(shop), _events(shop)) == ((MAX_NETWORK_LEADS_PER_HOUR + 5, 0), [])
+    assert (_count_leads(shop), _list_fraud_events(shop)) == ((MAX_NETWORK_LEADS_PER_HOUR + 5, 0), [])

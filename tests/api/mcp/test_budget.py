@@ -1,11 +1,11 @@
-"""What a tool call of an agent costs: what its operation costs."""
+"""Round trips of a tool call equal those of its operation."""
 
 import settings
 from tests.support.api.agents import Agent
 from tests.support.api.lists import trips_of
 
 
-def test_a_call_makes_the_round_trips_of_its_operation(brand, monkeypatch):
+def test_tool_call_takes_the_round_trips_of_its_operation(brand, monkeypatch):
     brand.program()
     agent = Agent(brand, is_modern=False)
     monkeypatch.setenv("KEY_CACHE_S", "60")

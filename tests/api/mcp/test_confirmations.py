@@ -1,4 +1,4 @@
-"""Dangerous calls show what they would do, and are done once, when they are confirmed, by who asked."""
+"""Dangerous calls return a preview and run once, when the caller that requested them confirms."""
 
 import base64
 from datetime import timedelta
@@ -8,65 +8,65 @@ from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import conversion
 
-ASKS = {"elicitation": {}}
+ELICITATION = {"elicitation": {}}
 
 
-def _archived(brand, program_id):
+def _is_archived(brand, program_id):
     return brand.get(f"/api/v1/programs/{program_id}").json["archivedAt"] is not None
 
 
-def _later(monkeypatch, minutes):
+def _move_clock(monkeypatch, minutes):
     at = clock.now() + timedelta(minutes=minutes)
     monkeypatch.setattr(clock, "now", lambda: at)
 
 
-def test_a_token_is_of_one_key_one_tool_its_arguments_and_five_minutes(app, brand, rival, monkeypatch):
+def test_token_is_bound_to_key_tool_arguments_and_five_minutes(app, brand, rival, monkeypatch):
     program, other = (str(brand.program(name=name)) for name in ("Knives", "Forks"))
     agent = Agent(brand, is_modern=False)
-    told = agent.call("archive_program", programId=program)
-    token = told["confirmToken"]
-    state = Agent(brand, capabilities=ASKS).result(
+    question = agent.call("archive_program", programId=program)
+    token = question["confirmToken"]
+    state = Agent(brand, capabilities=ELICITATION).result(
         "tools/call", name="archive_program", arguments={"programId": program}
     )["requestState"]
 
-    assert told["needsConfirmation"] is True
-    assert told["preview"]["about"]["programId"]["name"] == "Knives"
-    assert told["preview"]["last30Days"]["affiliatesCount"] == 0
+    assert question["needsConfirmation"] is True
+    assert question["preview"]["about"]["programId"]["name"] == "Knives"
+    assert question["preview"]["last30Days"]["affiliatesCount"] == 0
     raw = base64.urlsafe_b64decode(token)
-    for name, caller, tool, sent, brought in (
+    for name, caller, tool, arguments, token_sent in (
         ("another key", Agent(brand.other_key()), "archive_program", {"programId": program}, token),
         ("another tenant", Agent(rival), "archive_program", {"programId": program}, token),
         ("another tool", agent, "update_program", {"programId": program}, token),
         ("other arguments", agent, "archive_program", {"programId": other}, token),
         ("more arguments", agent, "update_program", {"programId": program, "isActive": False}, token),
-        ("a changed byte", agent, "archive_program", {"programId": program}, _flipped(raw, -1)),
-        ("a changed version", agent, "archive_program", {"programId": program}, _flipped(raw, 0)),
-        ("a changed nonce", agent, "archive_program", {"programId": program}, _flipped(raw, 3)),
+        ("a changed byte", agent, "archive_program", {"programId": program}, _flip_bit(raw, -1)),
+        ("a changed version", agent, "archive_program", {"programId": program}, _flip_bit(raw, 0)),
+        ("a changed nonce", agent, "archive_program", {"programId": program}, _flip_bit(raw, 3)),
         ("half of it", agent, "archive_program", {"programId": program}, token[: len(token) // 2]),
         ("nothing", agent, "archive_program", {"programId": program}, ""),
         ("no base64", agent, "archive_program", {"programId": program}, "é\x00%"),
         ("a requestState", agent, "archive_program", {"programId": program}, state),
     ):
-        assert caller.refused(tool, **sent, confirmToken=brought) == "confirm_token_invalid", name
+        assert caller.refused(tool, **arguments, confirmToken=token_sent) == "confirm_token_invalid", name
     assert agent.refused("archive_program", programId=program, confirmToken=7) == "invalid_request"
-    assert not _archived(brand, program)
+    assert not _is_archived(brand, program)
     with monkeypatch.context() as late:
-        _later(late, 5.1)
+        _move_clock(late, 5.1)
         assert agent.refused("archive_program", programId=program, confirmToken=token) == "confirm_token_invalid"
-    assert not _archived(brand, program)
+    assert not _is_archived(brand, program)
     assert agent.call("archive_program", programId=program.upper(), confirmToken=token)["error"]
     assert agent.call("archive_program", programId=program, confirmToken=token) == {"done": True}
-    assert _archived(brand, program)
-    assert not _archived(brand, other)
+    assert _is_archived(brand, program)
+    assert not _is_archived(brand, other)
 
 
-def _flipped(raw, place):
+def _flip_bit(raw, place):
     changed = bytearray(raw)
     changed[place] ^= 1
     return base64.urlsafe_b64encode(bytes(changed)).decode()
 
 
-def test_a_confirmation_that_is_sent_twice_is_done_once_and_two_are_done_twice(brand, drain):
+def test_repeated_confirmation_runs_once_and_two_confirmations_run_twice(brand, drain):
     program = str(brand.program())
     sale = {
         "programId": program,
@@ -78,31 +78,31 @@ def test_a_confirmation_that_is_sent_twice_is_done_once_and_two_are_done_twice(b
     agent = Agent(brand)
     first, second = (agent.call("create_conversion", **sale)["confirmToken"] for _ in range(2))
 
-    once = agent.call("create_conversion", **sale, confirmToken=first)
+    first_result = agent.call("create_conversion", **sale, confirmToken=first)
     again = agent.call("create_conversion", **dict(reversed(sale.items())), confirmToken=first)
     other = agent.call("create_conversion", **sale, confirmToken=second)
 
-    assert "error" not in once, once
-    assert once == again
-    assert other["conversion"]["id"] != once["conversion"]["id"]
+    assert "error" not in first_result, first_result
+    assert first_result == again
+    assert other["conversion"]["id"] != first_result["conversion"]["id"]
     assert brand.rows("select count(*) from conversion where commission_cents = 500") == [(2,)]
 
 
-def test_a_client_that_can_ask_is_answered_with_a_question(brand, monkeypatch):
+def test_client_with_elicitation_gets_a_question(brand, monkeypatch):
     program = str(brand.program(name="Knives"))
-    agent = Agent(brand, capabilities=ASKS)
+    agent = Agent(brand, capabilities=ELICITATION)
     call = {"name": "archive_program", "arguments": {"programId": program}}
-    asked = agent.result("tools/call", **call)
-    question = asked["inputRequests"]["confirm"]
-    state = asked["requestState"]
+    paused = agent.result("tools/call", **call)
+    question = paused["inputRequests"]["confirm"]
+    state = paused["requestState"]
 
-    assert asked["resultType"] == "input_required"
+    assert paused["resultType"] == "input_required"
     assert question["method"] == "elicitation/create"
     assert "Knives" in question["params"]["message"]
     assert list(question["params"]["requestedSchema"]["properties"]) == ["confirm"]
 
-    def answered(answer, brought=state, client=agent, **more):
-        return client.send("tools/call", {**call, "requestState": brought, "inputResponses": answer, **more}).json
+    def answer_question(answer, state_sent=state, client=agent, **more):
+        return client.send("tools/call", {**call, "requestState": state_sent, "inputResponses": answer, **more}).json
 
     yes = {"confirm": {"action": "accept", "content": {"confirm": True}}}
     for answer in (
@@ -112,35 +112,35 @@ def test_a_client_that_can_ask_is_answered_with_a_question(brand, monkeypatch):
         {"confirm": {"action": "accept", "content": {"confirm": "true"}}},
         {"confirm": {"action": "accept"}},
     ):
-        assert answered(answer)["result"]["structuredContent"]["error"] == "declined_by_user", answer
+        assert answer_question(answer)["result"]["structuredContent"]["error"] == "declined_by_user", answer
     no_action = {"confirm": {"action": 7, "content": {"confirm": True}}}
     no_content = {"confirm": {"action": "accept", "content": 7}}
     for malformed in (7, [], {"confirm": 7}, {"confirm": None}, no_action, no_content):
-        assert answered(malformed)["error"]["code"] == -32602, malformed
-    for name, brought in (("changed", state[:-8] + "AAAAAAA="), ("none", 7), ("empty", "")):
-        assert answered(yes, brought)["error"]["code"] == -32602, name
-    other = Agent(brand.other_key(), capabilities=ASKS)
-    assert answered(yes, client=other)["error"]["code"] == -32602
-    assert answered(yes, arguments={"programId": str(brand.program())})["error"]["code"] == -32602
-    assert answered({}, state)["result"]["resultType"] == "input_required"
+        assert answer_question(malformed)["error"]["code"] == -32602, malformed
+    for name, bad_state in (("changed", state[:-8] + "AAAAAAA="), ("none", 7), ("empty", "")):
+        assert answer_question(yes, bad_state)["error"]["code"] == -32602, name
+    other = Agent(brand.other_key(), capabilities=ELICITATION)
+    assert answer_question(yes, client=other)["error"]["code"] == -32602
+    assert answer_question(yes, arguments={"programId": str(brand.program())})["error"]["code"] == -32602
+    assert answer_question({}, state)["result"]["resultType"] == "input_required"
     with monkeypatch.context() as late:
-        _later(late, 5.1)
-        assert answered(yes)["result"]["resultType"] == "input_required"
-    assert not _archived(brand, program)
-    assert answered(yes)["result"]["structuredContent"] == {"done": True}
-    assert _archived(brand, program)
+        _move_clock(late, 5.1)
+        assert answer_question(yes)["result"]["resultType"] == "input_required"
+    assert not _is_archived(brand, program)
+    assert answer_question(yes)["result"]["structuredContent"] == {"done": True}
+    assert _is_archived(brand, program)
     url_only = Agent(brand, capabilities={"elicitation": {"url": {}}})
     assert "confirmToken" in url_only.call("archive_program", programId=program)
 
 
-def test_what_asks_asks_when_its_row_says_so(app, brand):
+def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
     program = str(brand.program())
     ann, ben = (str(brand.affiliate(f"{name}-{brand.id.hex[:12]}", status="Approved")) for name in ("ann", "ben"))
-    applied = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
-    sold = str(conversion(brand, ann, status="Invalidated"))
+    applicant = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
+    conversion_id = str(conversion(brand, ann, status="Invalidated"))
     agent, off = Agent(brand), Agent(brand, "?confirm=off")
     mail = f"dan-{brand.id.hex}@example.com"
-    for tool, sent, asks in (
+    for tool, arguments, expects_question in (
         ("update_program", {"programId": program, "name": "Q"}, False),
         ("update_program", {"programId": program, "budgetCents": 1000}, True),
         ("update_program", {"programId": program, "isActive": False}, True),
@@ -153,27 +153,27 @@ def test_what_asks_asks_when_its_row_says_so(app, brand):
             True,
         ),
         ("approve_affiliate", {"affiliateId": ann}, False),
-        ("reject_affiliate", {"affiliateId": applied}, False),
-        ("validate_conversion", {"conversionId": sold}, True),
-        ("invalidate_conversion", {"conversionId": sold}, True),
+        ("reject_affiliate", {"affiliateId": applicant}, False),
+        ("validate_conversion", {"conversionId": conversion_id}, True),
+        ("invalidate_conversion", {"conversionId": conversion_id}, True),
         ("set_sub_affiliate_config", {"programId": program, "enabled": True, "percent": 5}, True),
         ("set_attribution_params", {"custom": "zz"}, True),
         ("invite_affiliate", {"programId": program, "email": mail}, True),
         ("bulk_update_affiliates", {"affiliateIds": [ann, ben], "action": "pause"}, True),
         ("ban_affiliate", {"affiliateId": ben}, True),
     ):
-        told = agent.call(tool, **sent)
+        result = agent.call(tool, **arguments)
 
-        assert ("needsConfirmation" in told) == asks, (tool, told)
-        assert "error" not in told, (tool, told)
-        if asks:
-            assert told["preview"]["arguments"] == sent, tool
+        assert ("needsConfirmation" in result) == expects_question, (tool, result)
+        assert "error" not in result, (tool, result)
+        if expects_question:
+            assert result["preview"]["arguments"] == arguments, tool
     people = agent.call("bulk_update_affiliates", affiliateIds=[ann, ben], action="pause")["preview"]
-    assert (people["number"], [one["status"] for one in people["affiliates"]]) == (2, ["Approved"] * 2)
+    assert (people["number"], [person["status"] for person in people["affiliates"]]) == (2, ["Approved"] * 2)
     assert off.call("ban_affiliate", affiliateId=ben)["status"] == "Banned"
 
 
-def test_three_ask_however_the_client_is_set_up(app):
+def test_three_tools_require_confirmation_even_when_it_is_off(app):
     brand = Brand.create(app, plan="Pro")
     program = str(brand.program())
     ann = str(brand.affiliate(f"ann-{brand.id.hex[:12]}"))
@@ -181,20 +181,20 @@ def test_three_ask_however_the_client_is_set_up(app):
     row = {"affiliateSlug": f"ann-{brand.id.hex[:12]}", "amountCents": 1, "commissionCents": 1, "currency": "USD"}
     rows = [row | {"occurredAt": "2024-01-31"}]
 
-    told = off.call("import_conversions", programId=program, conversions=rows)
-    assert told["preview"]["preview"]["wouldImport"] == 1
+    result = off.call("import_conversions", programId=program, conversions=rows)
+    assert result["preview"]["preview"]["wouldImport"] == 1
     assert off.call("create_conversion", programId=program, affiliateId=ann, amountCents=1)["needsConfirmation"]
     assert off.call("set_home_currency", homeCurrency="EUR")["preview"]["now"] == {"homeCurrency": "USD"}
     assert brand.rows("select count(*) from conversion") == [(0,)]
     assert brand.rows("select home_currency from organization where id = %s", brand.id) == [("USD",)]
 
 
-def test_nobody_is_asked_about_what_would_be_refused(app, brand, rival):
+def test_call_that_would_be_refused_asks_for_no_confirmation(app, brand, rival):
     rival.program()
     agent, free = Agent(brand), Agent(Brand.create(app, plan="Free"))
     program = str(brand.program())
 
-    for tool, sent, code in (
+    for tool, arguments, code in (
         ("archive_program", {"programId": str(rival.programs[-1])}, "not_found"),
         ("set_sub_affiliate_config", {"programId": program, "enabled": 7, "percent": "x"}, "invalid_request"),
         ("bulk_update_affiliates", {"affiliateIds": 7, "action": "pause"}, "invalid_request"),
@@ -202,5 +202,5 @@ def test_nobody_is_asked_about_what_would_be_refused(app, brand, rival):
         ("update_campaign_coupon", {"programId": program, "couponId": program, "grantedAffiliateIds": 7}, "not_found"),
         ("set_home_currency", {"homeCurrency": "EUR"}, "plan_tier_required"),
     ):
-        assert agent.refused(tool, **sent) == code, tool
+        assert agent.refused(tool, **arguments) == code, tool
     assert free.refused("archive_program", programId=program) == "plan_tier_required"

@@ -1,4 +1,4 @@
-"""POST /mcp: who is let in, by which era, and what any message is answered. Source: Model Context Protocol."""
+"""POST /mcp: authentication, protocol revisions and responses to malformed messages. Source: Model Context Protocol."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ def _post(app, headers, **more):
     return app.test_client().post("/mcp", json=body, headers=headers, **more)
 
 
-def test_a_program_comes_with_a_key_and_nobody_else_comes(app, brand):
+def test_only_an_api_key_is_accepted(app, brand):
     key, revoked = brand.api_key, brand.other_key()
     brand.rows("update api_key set revoked_at = now() where key_hash = %s returning id", _hash(revoked.api_key))
     affiliate = Partner(app, "ann@example.com").token
@@ -37,15 +37,15 @@ def test_a_program_comes_with_a_key_and_nobody_else_comes(app, brand):
         "a person": ({"Authorization": f"Bearer {brand.person().api_key}"}, 403),
         "an affiliate": ({"Authorization": f"Bearer {affiliate}"}, 403),
     }
-    for who, (headers, status) in cases.items():
+    for caller, (headers, status) in cases.items():
         answer = _post(app, headers)
 
-        assert answer.status_code == status, who
-        assert (answer.headers.get("WWW-Authenticate") == 'Bearer realm="finderfee"') == (status == 401), who
-        assert status != 401 or answer.data == b"", who
+        assert answer.status_code == status, caller
+        assert (answer.headers.get("WWW-Authenticate") == 'Bearer realm="finderfee"') == (status == 401), caller
+        assert status != 401 or answer.data == b"", caller
 
 
-def test_it_is_asked_by_its_own_name_and_by_no_page(app, brand):
+def test_other_hosts_and_origins_return_403(app, brand):
     key = {"Authorization": f"Bearer {brand.api_key}"}
     for name, headers, status in (
         ("its name", {"Host": "127.0.0.1:8000"}, 200),
@@ -64,22 +64,22 @@ def test_it_is_asked_by_its_own_name_and_by_no_page(app, brand):
         assert not any(header.lower().startswith("access-control-") for header, _ in answer.headers), name
 
 
-def test_a_public_name_shuts_this_machine_out(app, brand, monkeypatch):
+def test_localhost_is_rejected_when_public_url_is_set(app, brand, monkeypatch):
     import settings
 
     monkeypatch.setenv("PUBLIC_BASE_URL", "https://partners.acme.example")
     settings.current.cache_clear()
     try:
         key = {"Authorization": f"Bearer {brand.api_key}"}
-        found = [_post(app, key | {"Host": host}).status_code for host in ("partners.acme.example", "localhost")]
+        statuses = [_post(app, key | {"Host": host}).status_code for host in ("partners.acme.example", "localhost")]
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
 
-    assert found == [200, 403]
+    assert statuses == [200, 403]
 
 
-def test_any_bytes_are_answered_as_json_rpc_has_it(brand):
+def test_malformed_message_gets_its_json_rpc_error(brand):
     agent = Agent(brand, is_modern=False)
     for body, status, code in (
         (b"", 400, -32700),
@@ -117,7 +117,7 @@ def test_any_bytes_are_answered_as_json_rpc_has_it(brand):
         assert (answer.status_code, answer.data) == (202, b""), body
 
 
-def test_a_message_may_be_five_mebibytes_and_no_larger(brand):
+def test_message_over_five_mebibytes_returns_413(brand):
     agent = Agent(brand, is_modern=False)
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": {"a": ""}}}
     room = 5 * 1024 * 1024 - len(json.dumps(message))
@@ -128,14 +128,16 @@ def test_a_message_may_be_five_mebibytes_and_no_larger(brand):
     assert agent.post(message).status_code == 413
 
 
-def test_a_handshake_agrees_on_a_revision_and_opens_no_session(brand):
+def test_handshake_negotiates_a_revision_and_opens_no_session(brand):
     agent = Agent(brand, is_modern=False)
-    for wanted, agreed in (*((one, one) for one in OLD), ("2024-11-05", OLD[0]), ("2026-07-28", OLD[0])):
-        answer = agent.send("initialize", {"protocolVersion": wanted, "capabilities": {}, "clientInfo": {"name": "x"}})
-        found = answer.json["result"]
+    for requested, agreed in (*((version, version) for version in OLD), ("2024-11-05", OLD[0]), ("2026-07-28", OLD[0])):
+        answer = agent.send(
+            "initialize", {"protocolVersion": requested, "capabilities": {}, "clientInfo": {"name": "x"}}
+        )
+        result = answer.json["result"]
 
-        assert (found["protocolVersion"], found["serverInfo"]["name"]) == (agreed, "finderfee")
-        assert found["capabilities"] == {"tools": {}, "resources": {}, "prompts": {}}
+        assert (result["protocolVersion"], result["serverInfo"]["name"]) == (agreed, "finderfee")
+        assert result["capabilities"] == {"tools": {}, "resources": {}, "prompts": {}}
         assert "Mcp-Session-Id" not in answer.headers
     for version in OLD:
         assert agent.send("ping", MCP_Protocol_Version=version).json["result"] == {}, version
@@ -145,14 +147,14 @@ def test_a_handshake_agrees_on_a_revision_and_opens_no_session(brand):
         assert (answer.status_code, "Access-Control-Allow-Origin" in answer.headers) == (405, False), method
 
 
-def test_a_modern_request_says_all_by_itself(brand):
+def test_modern_request_needs_no_handshake(brand):
     agent = Agent(brand)
-    found = agent.result("server/discover")
+    discovery = agent.result("server/discover")
 
-    assert (found["resultType"], found["cacheScope"]) == ("complete", "private")
-    assert found["supportedVersions"] == [MODERN, *OLD]
-    assert found["_meta"][f"{META}serverInfo"]["name"] == "finderfee"
-    assert len(found["instructions"]) < 1024
+    assert (discovery["resultType"], discovery["cacheScope"]) == ("complete", "private")
+    assert discovery["supportedVersions"] == [MODERN, *OLD]
+    assert discovery["_meta"][f"{META}serverInfo"]["name"] == "finderfee"
+    assert len(discovery["instructions"]) < 1024
     for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
         listed = agent.result(method)
 
@@ -165,7 +167,7 @@ def test_a_modern_request_says_all_by_itself(brand):
         assert (answer.status_code, answer.json["error"]["code"]) == (404, -32601), method
 
 
-def test_what_a_modern_request_says_twice_it_says_the_same_way(brand):
+def test_modern_headers_must_match_the_body(brand):
     agent, version = Agent(brand), f"{META}protocolVersion"
     unknown = {"_meta": {version: "2031-01-01"}}
     missing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {version: MODERN}}}
@@ -193,19 +195,19 @@ def test_what_a_modern_request_says_twice_it_says_the_same_way(brand):
     assert agent.send("tools/call", {"name": "ünbekannt"}).json["error"]["code"] == -32602
 
 
-def test_blanks_around_a_header_mean_nothing(brand):
+def test_whitespace_around_a_header_is_ignored(brand):
     for name in (" get_home_currency", "get_home_currency  ", "\tget_home_currency\t"):
         answer = Agent(brand).send("tools/call", {"name": "get_home_currency"}, Mcp_Name=name)
 
         assert answer.status_code == 200, (name, answer.text)
 
 
-def test_an_agent_is_named_in_the_audit_log(app):
+def test_agent_is_named_in_the_audit_log(app):
     brand = Brand.create(app, plan="Pro")
     program = Agent(brand).done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
     long = {"name": "n" * 300 + "\x00", "version": 7}
-    named = {"_meta": {f"{META}clientInfo": long}, "name": "update_program"}
-    changed = Agent(brand).send("tools/call", {**named, "arguments": {"programId": program["id"], "name": "Q"}})
+    params = {"_meta": {f"{META}clientInfo": long}, "name": "update_program"}
+    changed = Agent(brand).send("tools/call", {**params, "arguments": {"programId": program["id"], "name": "Q"}})
     brand.post("/api/v1/programs", {"name": "R", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1})
 
     entries = brand.get("/api/v1/audit-log").json["items"]
@@ -217,7 +219,7 @@ def test_an_agent_is_named_in_the_audit_log(app):
     assert entries[1]["requestId"] == changed.headers["X-Request-Id"]
 
 
-def test_a_call_counts_once_and_where_its_operation_counts(app, brand):
+def test_call_counts_once_in_the_bucket_of_its_operation(app, brand):
     counted = []
     limiter = app.extensions["limiter"]
     allows = limiter.allows
@@ -239,7 +241,7 @@ def test_a_call_counts_once_and_where_its_operation_counts(app, brand):
         del limiter.allows
 
 
-def test_who_asks_too_often_is_told_so_by_the_door_and_by_the_tool(app, brand, monkeypatch):
+def test_rate_limit_applies_to_endpoint_and_tool(app, brand, monkeypatch):
     limiter = app.extensions["limiter"]
     monkeypatch.setattr(limiter, "allows", lambda *_: False)
     agent = Agent(brand)
@@ -249,7 +251,7 @@ def test_who_asks_too_often_is_told_so_by_the_door_and_by_the_tool(app, brand, m
     assert agent.refused("list_programs") == "rate_limited"
 
 
-def test_a_session_is_not_mistaken_for_a_program(app, brand):
+def test_dashboard_token_is_refused_as_an_api_key(app, brand):
     token = tokens.issue_dashboard(
         organization_id=brand.id,
         role="Owner",
@@ -263,7 +265,7 @@ def test_a_session_is_not_mistaken_for_a_program(app, brand):
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
-def test_null_is_no_message_and_broken_json_is_none(brand):
+def test_null_is_an_invalid_request_and_broken_json_a_parse_error(brand):
     agent = Agent(brand)
 
     for raw, code in ((b"null", -32600), (b" null\n", -32600), (b"7", -32600), (b"[]", -32600), (b"true", -32600),
@@ -281,9 +283,9 @@ _MALFORMED = [
 
 @pytest.mark.parametrize("malformed", _MALFORMED)
 @pytest.mark.parametrize("method", ["tools/call", "tools/list", "prompts/get", "resources/read"])
-def test_malformed_input_responses_are_invalid_params_wherever_they_stand(brand, malformed, method):
-    named = {"tools/call": {"name": "list_programs"}, "prompts/get": {"name": "weekly_report"}}
-    params = named.get(method, {"uri": "finderfee://guide"})
+def test_malformed_input_responses_are_invalid_params_in_every_method(brand, malformed, method):
+    params_by_method = {"tools/call": {"name": "list_programs"}, "prompts/get": {"name": "weekly_report"}}
+    params = params_by_method.get(method, {"uri": "finderfee://guide"})
 
     for is_modern in (True, False):
         answer = Agent(brand, is_modern=is_modern).send(method, {**params, "inputResponses": malformed})
@@ -293,7 +295,7 @@ def test_malformed_input_responses_are_invalid_params_wherever_they_stand(brand,
     assert "result" in well_formed.json
 
 
-def test_a_request_state_that_is_no_text_is_invalid_params(brand):
+def test_non_string_request_state_is_invalid_params(brand):
     answer = Agent(brand).send("tools/call", {"name": "list_programs", "requestState": 7})
 
     assert answer.json["error"]["code"] == -32602

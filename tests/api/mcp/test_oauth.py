@@ -1,4 +1,4 @@
-"""Programs that a person let in at an identity provider (OAuth): which tokens pass at /mcp, where else they do not.
+"""OAuth clients that a person authorized: which tokens /mcp accepts, and that no other route accepts them.
 
 Source: core spec, "Callers"; RFC 9728, RFC 8707, RFC 6750; Model Context Protocol, "Authorization".
 """
@@ -14,8 +14,8 @@ from tests.support.api.agents import Agent
 from tests.support.outside import identity_provider as idp
 from tests.support.rows.brands import Brand
 
-HERE = "http://127.0.0.1:8000"
-METADATA = f'resource_metadata="{HERE}/.well-known/oauth-protected-resource/mcp"'
+BASE_URL = "http://127.0.0.1:8000"
+METADATA = f'resource_metadata="{BASE_URL}/.well-known/oauth-protected-resource/mcp"'
 BOTH = "finderfee.read finderfee.write"
 ADDRESSES = ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
 
@@ -26,7 +26,7 @@ def issuer(monkeypatch, tmp_path):
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
     for name, value in {
-        "PUBLIC_BASE_URL": HERE,
+        "PUBLIC_BASE_URL": BASE_URL,
         "MCP_OAUTH_ISSUER": idp.ISSUER,
         "MCP_OAUTH_JWKS": str(path),
         "DASHBOARD_JWT_ISSUER": idp.ISSUER,
@@ -35,44 +35,44 @@ def issuer(monkeypatch, tmp_path):
         "AFFILIATE_JWT_JWKS": str(path),
     }.items():
         monkeypatch.setenv(name, value)
-    _forget()
+    _clear_caches()
     yield
     monkeypatch.undo()
-    _forget()
+    _clear_caches()
 
 
-def _forget():
+def _clear_caches():
     settings.current.cache_clear()
     tokens.clear_caches()
     callers.clear_cache()
 
 
 def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
-    said = {
-        "aud": f"{HERE}/mcp",
+    claims = {
+        "aud": f"{BASE_URL}/mcp",
         "sub": f"ann-{brand.id.hex}",
         "org_id": str(brand.id),
         "role": "Owner",
         "email": f"ann-{brand.id.hex}@example.com",
         "scope": BOTH,
     }
-    return idp.token(signer or idp.key(alg), idp.claims(**{**said, **changes}))
+    return idp.token(signer or idp.key(alg), idp.claims(**{**claims, **changes}))
 
 
-def _let_in(brand, **changes) -> Brand:
+def _authorize(brand, **changes) -> Brand:
     return Brand(brand.app, brand.id, _token(brand, **changes), "")
 
 
 def _ping(brand, **changes):
-    return Agent(_let_in(brand, **changes), is_modern=False).send("ping")
+    return Agent(_authorize(brand, **changes), is_modern=False).send("ping")
 
 
-def test_clients_learn_where_tokens_come_from(app, brand, issuer):
+def test_metadata_names_the_issuer_of_tokens(app, brand, issuer):
     for address in ADDRESSES:
         answer = app.test_client().get(address, headers={"Origin": "https://a-client.example"})
 
         assert answer.json == {
-            "resource": f"{HERE}/mcp",
+            "resource": f"{BASE_URL}/mcp",
             "resource_name": "Finderfee",
             "authorization_servers": [idp.ISSUER],
             "scopes_supported": ["finderfee.read", "finderfee.write"],
@@ -84,19 +84,19 @@ def test_clients_learn_where_tokens_come_from(app, brand, issuer):
     assert stranger.headers["WWW-Authenticate"] == f'Bearer {METADATA}, scope="finderfee.read"'
 
 
-def test_without_an_issuer_nobody_is_sent_for_a_token(app, brand):
+def test_without_an_issuer_metadata_returns_404(app, brand):
     for address in ADDRESSES:
         answer = app.test_client().get(address)
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert app.test_client().post("/mcp", json={}).headers["WWW-Authenticate"] == 'Bearer realm="finderfee"'
 
 
-def test_a_program_works_for_the_person_who_let_it_in(app, issuer):
+def test_oauth_client_acts_as_the_person_who_authorized_it(app, issuer):
     brand = Brand.create(app, plan="Pro")
-    agent = Agent(_let_in(brand))
+    agent = Agent(_authorize(brand))
 
-    made = agent.done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
-    agent.done("archive_program", programId=made["id"])
+    created = agent.done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    agent.done("archive_program", programId=created["id"])
     assert len(agent.tools()) == 61
     entries = brand.rows("select action, actor_type, actor_label, via, actor_user_id from audit_entry order by id")
     [(member_id, role)] = brand.rows("select id, role from member where subject = %s", f"ann-{brand.id.hex}")
@@ -105,11 +105,11 @@ def test_a_program_works_for_the_person_who_let_it_in(app, issuer):
         (action, "oauth", f"ann-{brand.id.hex}@example.com", "mcp", member_id)
         for action in ("program.created", "program.archived")
     ]
-    shown = agent.call("get_audit_log")["items"][0]
-    assert (shown["actorType"], {"actorLabel", "actorUserId", "ip"} & shown.keys()) == ("oauth", set())
+    entry = agent.call("get_audit_log")["items"][0]
+    assert (entry["actorType"], {"actorLabel", "actorUserId", "ip"} & entry.keys()) == ("oauth", set())
 
 
-def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, issuer):
+def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, brand, rival, issuer):
     forger = idp.key("EdDSA", "forger")
     unsigned = ".".join(
         (idp.encoded(b'{"alg":"none","typ":"JWT"}'), idp.encoded(json.dumps(idp.claims()).encode()), "")
@@ -121,10 +121,10 @@ def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, 
         "another issuer": _token(brand, iss="https://evil.test/"),
         "no issuer": _token(brand, iss=...),
         "another audience": _token(brand, aud="https://other.example/mcp"),
-        "our name without the path": _token(brand, aud=HERE),
+        "our name without the path": _token(brand, aud=BASE_URL),
         "no audience": _token(brand, aud=...),
-        "the dashboard's as well": _token(brand, aud=[f"{HERE}/mcp", "finderfee-dashboard"]),
-        "the affiliates' as well": _token(brand, aud=[f"{HERE}/mcp", "finderfee-affiliates"]),
+        "the dashboard's as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-dashboard"]),
+        "the affiliates' as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-affiliates"]),
         "expired": _token(brand, exp=1_700_000_000),
         "without an end": _token(brand, exp=...),
         "not yet": _token(brand, nbf=4_000_000_000),
@@ -138,7 +138,7 @@ def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, 
         "signed by nobody": unsigned,
         "changed on the way": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
         "endless": good + "A" * 9000,
-        "of the local issuer": _local(brand),
+        "of the local issuer": _issue_local_token(brand),
     }
     for name, token in bad.items():
         answer = Agent(Brand(app, brand.id, token, ""), is_modern=False).send("ping")
@@ -147,27 +147,27 @@ def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, 
         assert answer.headers["WWW-Authenticate"].startswith(f"Bearer {METADATA}"), name
 
 
-def _local(brand) -> str:
+def _issue_local_token(brand) -> str:
     """Return a token as this service would issue it if no provider were configured."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("ISSUER", "JWKS"):
             patch.delenv(f"MCP_OAUTH_{name}")
-        _forget()
+        _clear_caches()
         token = tokens.issue_program(
             organization_id=brand.id, role="Owner", email="x@example.com", scopes=[BOTH], ttl_s=600
         )
-    _forget()
+    _clear_caches()
     return token
 
 
-def test_a_token_passes_at_its_own_door_alone(app, brand, issuer):
+def test_token_is_accepted_only_at_its_own_audience(app, brand, issuer):
     program_id, person = brand.program(), {"org_id": str(brand.id), "role": "Owner", "email": "a@example.com"}
     dashboard = idp.token(idp.key("EdDSA"), idp.claims(**person, aud="finderfee-dashboard", sid="s"))
     affiliate = idp.token(idp.key("EdDSA"), idp.claims(email=f"{brand.id.hex}@example.com", aud="finderfee-affiliates"))
     for token in (dashboard, affiliate):
         answer = Agent(Brand(app, brand.id, token, ""), is_modern=False).send("ping")
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
-    agent = _let_in(brand)
+    agent = _authorize(brand)
     assert Agent(agent).call("get_program", programId=str(program_id))["id"] == str(program_id)
     for method, path in (
         ("GET", "/api/v1/programs"),
@@ -181,26 +181,28 @@ def test_a_token_passes_at_its_own_door_alone(app, brand, issuer):
     ):
         answer = agent.call(method, path, {} if method == "POST" else None)
         assert (answer.status_code, answer.data) == (401, b""), path
-        # Nothing that the network brings passes for what is carried within the process.
+        # Values passed within the process cannot be forged by request headers.
         spoofed = agent.call(method, path, {} if method == "POST" else None, finderfee_program="x", **{"Api-Key": "x"})
         assert spoofed.status_code == 401, path
 
 
-def test_other_tenants_ids_are_nobodys(app, brand, rival, issuer):
+def test_other_tenants_ids_return_not_found(app, brand, rival, issuer):
     theirs = str(rival.program())
-    agent = Agent(_let_in(brand))
+    agent = Agent(_authorize(brand))
 
     assert agent.refused("get_program", programId=theirs) == "not_found"
     assert agent.refused("archive_program", programId=theirs) == "not_found"
     assert agent.refused("update_program", programId=theirs, description="x") == "not_found"
-    token = Agent(_let_in(rival)).call("archive_program", programId=theirs)["confirmToken"]
+    token = Agent(_authorize(rival)).call("archive_program", programId=theirs)["confirmToken"]
     assert agent.refused("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
     assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
 
 
-def test_a_confirmation_is_good_for_whom_it_was_given(brand, issuer):
+def test_confirmation_token_is_bound_to_its_caller(brand, issuer):
     program_id = str(brand.program())
-    key, ann, bob = (Agent(one) for one in (brand, _let_in(brand), _let_in(brand, sub=f"bob-{brand.id.hex}")))
+    key, ann, bob = (
+        Agent(caller) for caller in (brand, _authorize(brand), _authorize(brand, sub=f"bob-{brand.id.hex}"))
+    )
 
     of_key, of_ann = (agent.call("archive_program", programId=program_id)["confirmToken"] for agent in (key, ann))
     for agent, token in ((ann, of_key), (key, of_ann), (bob, of_ann)):
@@ -208,8 +210,8 @@ def test_a_confirmation_is_good_for_whom_it_was_given(brand, issuer):
     assert "error" not in ann.call("archive_program", programId=program_id, confirmToken=of_ann)
 
 
-def test_a_person_is_asked_for_the_scope_that_is_missing(app, brand, issuer):
-    reader = Agent(_let_in(brand, scope="finderfee.read openid"))
+def test_missing_scope_is_named_in_the_challenge(app, brand, issuer):
+    reader = Agent(_authorize(brand, scope="finderfee.read openid"))
     assert {tool["annotations"]["readOnlyHint"] for tool in reader.result("tools/list")["tools"]} == {True}
     assert "error" not in reader.call("list_programs")
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
@@ -226,10 +228,10 @@ def test_a_person_is_asked_for_the_scope_that_is_missing(app, brand, issuer):
     assert _ping(brand, scope="finderfee.write").status_code == 200
 
 
-def test_role_and_plan_hold_for_programs(app, brand, issuer):
+def test_role_and_plan_limits_apply_to_oauth_clients(app, brand, issuer):
     program_id = str(brand.program())
-    manager, viewer = Agent(_let_in(brand, role="Manager")), Agent(_let_in(brand, role="Viewer"))
-    free = Agent(_let_in(Brand.create(app, plan="Free", status="Active")))
+    manager, viewer = Agent(_authorize(brand, role="Manager")), Agent(_authorize(brand, role="Viewer"))
+    free = Agent(_authorize(Brand.create(app, plan="Free", status="Active")))
 
     assert manager.refused("archive_program", programId=program_id) == "forbidden"
     assert "error" not in manager.done("update_program", programId=program_id, name="Q")
@@ -239,38 +241,38 @@ def test_role_and_plan_hold_for_programs(app, brand, issuer):
     assert "error" not in free.call("get_organization")
 
 
-def test_a_program_has_no_secret_to_sign_with(brand, issuer):
-    answer = Agent(_let_in(brand)).refused("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
+def test_oauth_client_cannot_sign_leads(brand, issuer):
+    answer = Agent(_authorize(brand)).refused("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
 
     assert answer == "forbidden"
 
 
-def test_a_program_counts_with_the_person_behind_it(app, brand, issuer, monkeypatch):
+def test_oauth_client_shares_the_rate_limit_of_its_person(app, brand, issuer, monkeypatch):
     counted = []
     limiter = app.extensions["limiter"]
     monkeypatch.setattr(limiter, "allows", lambda bucket, who: counted.append((bucket, who)) or True)
     person = idp.claims(sub=f"ann-{brand.id.hex}", org_id=str(brand.id), role="Owner", aud="finderfee-dashboard")
     Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
-    Agent(_let_in(brand)).call("list_programs")
+    Agent(_authorize(brand)).call("list_programs")
 
     assert len(counted) == 2
     assert len(set(counted)) == 1
 
 
-def test_who_a_person_is_stays_as_they_signed_in(app, brand, issuer):
-    said = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
-    person = idp.claims(**said, role="Owner", aud="finderfee-dashboard", email_verified=True)
+def test_oauth_token_does_not_change_the_member(app, brand, issuer):
+    claims = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
+    person = idp.claims(**claims, role="Owner", aud="finderfee-dashboard", email_verified=True)
     Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
-    Agent(_let_in(brand, role="Viewer", email=...)).tools()
+    Agent(_authorize(brand, role="Viewer", email=...)).tools()
 
-    rows = brand.rows("select role, email from member where subject = %s", said["sub"])
-    assert rows == [("Owner", said["email"])]
+    rows = brand.rows("select role, email from member where subject = %s", claims["sub"])
+    assert rows == [("Owner", claims["email"])]
 
 
-def test_another_issuers_person_is_somebody_else(app, brand, issuer, monkeypatch):
+def test_same_subject_of_another_issuer_is_another_member(app, brand, issuer, monkeypatch):
     monkeypatch.setenv("MCP_OAUTH_ISSUER", "https://agents.example.com/")
-    _forget()
-    agent = Agent(_let_in(brand, iss="https://agents.example.com/"))
+    _clear_caches()
+    agent = Agent(_authorize(brand, iss="https://agents.example.com/"))
 
     assert "error" not in agent.call("list_programs")
     assert brand.rows("select subject from member where subject like %s", f"%{brand.id.hex}") == [
@@ -279,19 +281,19 @@ def test_another_issuers_person_is_somebody_else(app, brand, issuer, monkeypatch
     assert _ping(brand).status_code == 401
 
 
-def test_the_operator_issues_a_token_where_no_provider_does(flask, app, brand):
-    def issued(*words):
+def test_operator_issues_mcp_tokens_without_a_provider(flask, app, brand):
+    def issue_agent(*words):
         token = flask.json("token", "mcp", "--org", str(brand.id), *words)["token"]
         return Agent(Brand(app, brand.id, token, ""))
 
-    writer, reader = issued("--scope", "read_write"), issued("--scope", "read", "--role", "Viewer")
+    writer, reader = issue_agent("--scope", "read_write"), issue_agent("--scope", "read", "--role", "Viewer")
     assert (len(writer.tools()), len(reader.tools()) < 40) == (61, True)
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="finderfee.write"'
     assert writer.brand.get("/api/v1/programs").status_code == 401
 
 
-def test_the_operator_issues_none_where_a_provider_does(flask, brand, issuer):
-    said = f"Error: The mcp tokens of this installation are issued by {idp.ISSUER}. Next: request one there.\n"
+def test_operator_issues_no_mcp_tokens_with_a_provider(flask, brand, issuer):
+    message = f"Error: The mcp tokens of this installation are issued by {idp.ISSUER}. Next: request one there.\n"
 
-    assert flask("token", "mcp", "--org", str(brand.id), "--scope", "read") == (1, said)
+    assert flask("token", "mcp", "--org", str(brand.id), "--scope", "read") == (1, message)

@@ -1,4 +1,4 @@
-"""What a tool gives back: short, whole where it fits, and said so where it was cut. Recording a lead by it."""
+"""Results of tools: complete if they fit, otherwise marked as truncated. Recording a lead by a tool."""
 
 import json
 
@@ -7,22 +7,22 @@ from api.mcp.operation_calls.client import ToolAnswer
 from tests.support.api.agents import Agent
 
 
-def test_a_list_a_flat_list_and_nothing_have_one_shape(brand):
+def test_every_result_is_an_object_of_one_shape(brand):
     program, agent = str(brand.program(name="Knives")), Agent(brand)
 
-    told = agent.result("tools/call", name="list_programs", arguments={})
-    assert json.loads(told["content"][0]["text"]) == told["structuredContent"]
-    assert (told["isError"], told["content"][0]["type"]) == (False, "text")
-    (shown,) = told["structuredContent"]["items"]
-    assert (shown["name"], None in shown.values()) == ("Knives", False)
-    assert "nextCursor" not in told["structuredContent"]
+    result = agent.result("tools/call", name="list_programs", arguments={})
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert (result["isError"], result["content"][0]["type"]) == (False, "text")
+    (item,) = result["structuredContent"]["items"]
+    assert (item["name"], None in item.values()) == ("Knives", False)
+    assert "nextCursor" not in result["structuredContent"]
     assert [row["programId"] for row in agent.call("get_program_stats")["items"]] == [program]
     assert agent.done("archive_program", programId=program) == {"done": True}
     problem = agent.call("create_program", name=7)
     assert (problem["error"], problem["field"] in problem["errors"]) == ("invalid_request", True)
 
 
-def test_a_long_list_comes_by_twenty_and_a_larger_one_is_halved(brand):
+def test_long_list_is_paged_by_twenty_and_truncated_to_the_size_limit(brand):
     brand.program()
     for number in range(45):
         brand.affiliate(f"a{number}-{brand.id.hex[:12]}", notes="n" * 400)
@@ -45,7 +45,7 @@ def test_a_long_list_comes_by_twenty_and_a_larger_one_is_halved(brand):
     assert len(seen) == len(set(seen)) == 45
 
 
-def test_what_has_no_pages_is_cut():
+def test_result_without_pages_is_truncated():
     answer = ToolAnswer(False, {"id": "1", "lines": [{"text": "x" * 100}] * 1000, "few": [1, None]})
 
     cut = results._cut_lists(answer.data)
@@ -54,7 +54,7 @@ def test_what_has_no_pages_is_cut():
     assert len(json.dumps(cut)) <= results.MAX_BYTES * 1.1
 
 
-def test_a_lead_is_recorded_with_the_keys_own_signature(app, brand):
+def test_lead_is_signed_with_the_secret_of_the_key(app, brand):
     program, slug = str(brand.program()), f"ann-{brand.id.hex[:12]}"
     brand.affiliate(slug)
     agent = Agent(brand)
@@ -66,7 +66,7 @@ def test_a_lead_is_recorded_with_the_keys_own_signature(app, brand):
     assert agent.refused("record_lead", **lead, programId=program) == "unknown_argument"
     assert Agent(brand.other_key(scope="read")).refused("record_lead", **lead) == "forbidden"
     brand.set(gateways="stripe")
-    told = agent.call("record_lead", **lead | {"email": f"fay-{brand.id.hex}@example.com"})
-    assert (told["error"], brand.rows("select count(*) from lead")) == ("stripe_connect_active", [(1,)])
+    refusal = agent.call("record_lead", **lead | {"email": f"fay-{brand.id.hex}@example.com"})
+    assert (refusal["error"], brand.rows("select count(*) from lead")) == ("stripe_connect_active", [(1,)])
     brand.set(gateways="", plan="Free")
     assert agent.refused("record_lead", **lead) == "plan_tier_required"

@@ -1,4 +1,4 @@
-"""The tools that an agent is given: which there are, and what each says of itself. Source: core spec, section 1."""
+"""The tools listed to an agent, and their schemas and hints. Source: core spec, section 1."""
 
 import csv
 import json
@@ -12,20 +12,20 @@ from api.mcp.tools.definition import ToolKind
 from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
 
-# What both documents let a key and a person call, but for the CSV file, and the signed lead: 61.
+# The operations open to both keys and people except the CSV file, plus the signed lead: 61.
 with Path(__file__).with_name("operations.tsv").open(newline="") as file:
     OPERATIONS = list(csv.DictReader(file, delimiter="\t"))
 MAILS = {"import_affiliates", "invite_affiliate", "bulk_invite_affiliates"}
-# A confirmation would stand in nobody's way: these only look.
+# These need write access although they only read.
 NEED_WRITE = {"preview_conversion_import", "preview_payout"}
 
 
 @pytest.fixture
-def listed(brand):
+def tools(brand):
     return {tool["name"]: tool for tool in Agent(brand).result("tools/list")["tools"]}
 
 
-def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed):
+def test_tools_match_the_table_of_operations(app, tools):
     bound = catalogue.bound_tools(app)
     paths = {
         name: (tool.method, next(app.url_map.iter_rules(tool.tool.endpoint)).rule.count("<"))
@@ -33,7 +33,7 @@ def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed)
     }
 
     assert len(OPERATIONS) == 61
-    assert list(listed) == [row["tool"] for row in OPERATIONS]
+    assert list(tools) == [row["tool"] for row in OPERATIONS]
     for row in OPERATIONS:
         name = row["tool"]
         is_lead = name == "record_lead"
@@ -44,9 +44,9 @@ def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed)
     assert {row["path"].split("{")[0] for row in OPERATIONS} <= routes
 
 
-def test_the_list_is_short_and_every_tool_says_what_it_takes(listed, app):
-    assert len(json.dumps(list(listed.values()), separators=(",", ":"))) <= 40_000
-    for name, tool in listed.items():
+def test_list_is_short_and_every_tool_has_a_schema(tools, app):
+    assert len(json.dumps(list(tools.values()), separators=(",", ":"))) <= 40_000
+    for name, tool in tools.items():
         schema, bound = tool["inputSchema"], catalogue.bound_tools(app)[name]
 
         assert 10 <= len(tool["description"]) <= 300, name
@@ -61,19 +61,19 @@ def test_the_list_is_short_and_every_tool_says_what_it_takes(listed, app):
             assert (rows["default"], rows["maximum"]) == (20, 100), name
 
 
-def test_hints_are_honest(listed, app):
-    for name, tool in listed.items():
+def test_hints_match_the_kind_of_the_tool(tools, app):
+    for name, tool in tools.items():
         hints, kind = tool["annotations"], catalogue.bound_tools(app)[name].tool.kind
 
         assert hints.get("readOnlyHint", False) == (kind is ToolKind.Read), name
         assert kind is ToolKind.Read or hints["destructiveHint"] == (kind is ToolKind.Destructive), name
         assert hints.get("openWorldHint", True) == (name in MAILS), name
-    repeated = {name for name, tool in listed.items() if tool["annotations"].get("idempotentHint")}
-    assert {"update_program", "approve_affiliate", "archive_program", "dismiss_uncredited_sale"} <= repeated
-    assert {"create_program", "create_conversion", "invite_affiliate", "record_lead"}.isdisjoint(repeated)
+    idempotent = {name for name, tool in tools.items() if tool["annotations"].get("idempotentHint")}
+    assert {"update_program", "approve_affiliate", "archive_program", "dismiss_uncredited_sale"} <= idempotent
+    assert {"create_program", "create_conversion", "invite_affiliate", "record_lead"}.isdisjoint(idempotent)
 
 
-def test_an_address_and_a_key_narrow_the_list(app, brand):
+def test_query_and_key_scope_narrow_the_list(app, brand):
     every = [row["tool"] for row in OPERATIONS]
     reads = [row["tool"] for row in OPERATIONS if row["kind"] == "read"]
     reader = Agent(brand.other_key(scope="read"))
@@ -97,15 +97,15 @@ def test_an_address_and_a_key_narrow_the_list(app, brand):
         assert agent.refused(hidden) == "forbidden", hidden
 
 
-def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
+def test_resources_and_prompts_obey_the_key(app, brand, rival):
     program, agent = brand.program(name="Knives"), Agent(brand)
-    guide, shown = (
+    guide, program_resource = (
         agent.result("resources/read", uri=uri)["contents"][0]
         for uri in ("finderfee://guide", f"finderfee://programs/{program}")
     )
 
     assert (guide["mimeType"], "minor units" in guide["text"]) == ("text/markdown", True)
-    assert json.loads(shown["text"])["name"] == "Knives"
+    assert json.loads(program_resource["text"])["name"] == "Knives"
     for uri in (
         f"finderfee://programs/{rival.program()}",
         "finderfee://programs/stats",
@@ -115,10 +115,10 @@ def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
         "file:///etc",
     ):
         assert agent.send("resources/read", {"uri": uri}).json["error"]["code"] == -32602, uri
-    named = {prompt["name"]: prompt for prompt in agent.result("prompts/list")["prompts"]}
-    assert list(named) == ["review_applications", "check_tracking", "weekly_report", "explain_commission"]
-    said = agent.result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
-    assert str(program) in said["messages"][0]["content"]["text"]
+    prompts = {prompt["name"]: prompt for prompt in agent.result("prompts/list")["prompts"]}
+    assert list(prompts) == ["review_applications", "check_tracking", "weekly_report", "explain_commission"]
+    prompt = agent.result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
+    assert str(program) in prompt["messages"][0]["content"]["text"]
     for name, arguments in (
         ("nothing", {}),
         ("check_tracking", {}),
@@ -130,11 +130,11 @@ def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
         assert answer.json["error"]["code"] == -32602, (name, arguments)
 
 
-def test_no_tool_is_closed_to_a_free_plan_before_it_is_called(app):
+def test_free_plan_lists_every_tool(app):
     free = Agent(Brand.create(app, plan="Free"))
 
     assert len(free.tools()) == 61
     assert free.call("get_billing_state")["planTier"] == "Free"
-    told = free.result("tools/call", name="list_programs")
-    assert told["isError"]
-    assert set(told["structuredContent"]) == {"error", "message", "required", "current", "trialing"}
+    refusal = free.result("tools/call", name="list_programs")
+    assert refusal["isError"]
+    assert set(refusal["structuredContent"]) == {"error", "message", "required", "current", "trialing"}

@@ -1,4 +1,4 @@
-"""Nothing that opens something for any holder leaves by a tool, a resource or the co-pilot: to whoever it is.
+"""No tool, resource or co-pilot response contains a bearer link or secret, for any caller.
 
 Source: docs/mcp.md, "What is withheld".
 """
@@ -17,10 +17,10 @@ from tests.support.api.agents import Agent
 from tests.support.gateways.playing import played
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
-# What every page of a brand loads, for all its visitors.
+# Loaded by every page of a brand for all visitors.
 _PUBLIC = ("", "/", "/api/v1/r/loader.js", "/api/v1/r/c.gif")
 _OPENS = re.compile(r"(^|_)(secret|key|token|password|signature|urls?|links?|href)$")
-# Fields of answers that are called like a secret or an address and open nothing: why.
+# Response fields named like a secret or an address that open nothing, and why.
 _OPEN_TO_ALL = {
     "terms_url": "the brand's public terms",
     "referral_destination_url": "the brand's public page",
@@ -65,7 +65,7 @@ def _is_secret(field):
     return "found_at" in field.metadata
 
 
-def test_every_field_called_like_a_secret_is_withheld_or_listed_as_public(app):
+def test_every_secret_like_field_is_withheld_or_listed_as_public(app):
     loose = {
         f"{rule.endpoint}: {name}"
         for rule, operation in _answers(app)
@@ -79,7 +79,7 @@ def test_every_field_called_like_a_secret_is_withheld_or_listed_as_public(app):
     assert loose == set()
 
 
-def test_an_operation_shows_a_secret_exactly_when_its_answer_has_one(app):
+def test_shows_secret_is_set_exactly_when_the_response_has_a_secret(app):
     wrong = [
         rule.endpoint
         for rule, operation in _answers(app)
@@ -89,7 +89,7 @@ def test_an_operation_shows_a_secret_exactly_when_its_answer_has_one(app):
     assert wrong == []
 
 
-def test_the_tools_that_withhold_are_those_whose_answers_hold_a_secret(app):
+def test_only_tools_with_a_secret_in_their_response_withhold_fields(app):
     withheld = {name: set(bound.withheld) for name, bound in catalogue.bound_tools(app).items() if bound.withheld}
 
     assert withheld == {"get_tax_form": {("signedUrl",)}, "invite_affiliate": {("acceptUrl",)}}
@@ -101,8 +101,8 @@ def stage():
         yield playing
 
 
-def _opened(app, text):
-    """Return what the addresses in a text that lead here open without a credential."""
+def _find_open_addresses(app, text):
+    """Yield the addresses in a text that this service opens without a credential."""
     for address in _ADDRESS.findall(text):
         parts = urlsplit(address)
         answer = app.test_client().get(f"{parts.path}?{parts.query}", base_url=f"http://{parts.netloc}")
@@ -111,54 +111,54 @@ def _opened(app, text):
 
 
 @pytest.mark.parametrize("scope", ["read", "read_write"])
-def test_no_result_of_a_tool_opens_anything_without_a_credential(app, stage, scope):
-    made = tool_calls.make(app, stage)
-    caller = made.brand if scope == "read_write" else made.brand.other_key(scope="read")
+def test_no_tool_result_opens_anything_without_a_credential(app, stage, scope):
+    tool_brand = tool_calls.create_tool_brand(app, stage)
+    caller = tool_brand.brand if scope == "read_write" else tool_brand.brand.other_key(scope="read")
     agent = Agent(caller)
-    secrets = {made.brand.api_key, made.brand.signing_secret, caller.api_key, caller.signing_secret}
+    secrets = {tool_brand.brand.api_key, tool_brand.brand.signing_secret, caller.api_key, caller.signing_secret}
     results = {}
 
     for tool in agent.tools():
         if tool != "record_lead":
-            arguments = made.calls[tool]
+            arguments = tool_brand.calls[tool]
             results[tool] = agent.done(tool, **arguments)
 
     assert set(results) <= {row["tool"] for row in OPERATIONS}
     assert len(results) == (60 if scope == "read_write" else 31)
     for tool, result in results.items():
         texts = list(tool_calls.texts(result))
-        assert [address for text in texts for address in _opened(app, text)] == [], tool
+        assert [address for text in texts for address in _find_open_addresses(app, text)] == [], tool
         assert [text for text in texts for secret in secrets if secret in text] == [], tool
         assert not any(text.startswith(("ff_live_", "ff_test_", "whsec_")) for text in texts), tool
 
 
 @pytest.mark.parametrize("scope", ["read", "read_write"])
-def test_a_tax_form_is_described_and_its_link_withheld(app, stage, scope):
-    made = tool_calls.make(app, stage)
-    agent = Agent(made.brand.other_key(scope=scope))
+def test_tax_form_is_described_without_its_link(app, stage, scope):
+    tool_brand = tool_calls.create_tool_brand(app, stage)
+    agent = Agent(tool_brand.brand.other_key(scope=scope))
 
-    result = agent.result("tools/call", name="get_tax_form", arguments=made.calls["get_tax_form"])
+    result = agent.result("tools/call", name="get_tax_form", arguments=tool_brand.calls["get_tax_form"])
 
-    shown = result["structuredContent"]
-    assert (shown["type"], "signedUrl" in shown) == ("W9", False)
-    assert "dashboard" in shown["withheld"]["signedUrl"]
-    assert json.loads(result["content"][0]["text"]) == shown
+    content = result["structuredContent"]
+    assert (content["type"], "signedUrl" in content) == ("W9", False)
+    assert "dashboard" in content["withheld"]["signedUrl"]
+    assert json.loads(result["content"][0]["text"]) == content
     assert "/api/files/" not in json.dumps(result)
 
 
-def test_an_invitation_is_mailed_and_its_link_withheld(app, brand):
+def test_invitation_is_emailed_and_its_link_withheld(app, brand):
     program = str(brand.program())
     agent = Agent(brand)
 
-    shown = agent.done("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
+    result = agent.done("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
 
-    assert (shown["invite"]["state"], "acceptUrl" in shown) == ("Pending", False)
-    assert "Invites" in shown["withheld"]["acceptUrl"]
+    assert (result["invite"]["state"], "acceptUrl" in result) == ("Pending", False)
+    assert "Invites" in result["withheld"]["acceptUrl"]
 
 
-def test_a_resource_withholds_nothing_that_it_does_not_hold(app, brand):
+def test_resource_contains_no_link_that_opens_without_a_credential(app, brand):
     program = str(brand.program())
 
     contents = Agent(brand).result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
 
-    assert [address for one in contents for address in _opened(app, one["text"])] == []
+    assert [address for content in contents for address in _find_open_addresses(app, content["text"])] == []

@@ -1,4 +1,4 @@
-"""A valid call of each of the 61 tools, for a brand that has something of everything behind their ids."""
+"""A valid call of each of the 61 tools, for a brand with a row behind every id."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class ToolBrand:
     lead: dict[str, Any]
 
 
-def make(app: Any, stage: Stage) -> ToolBrand:
-    """Create the brand, with a gateway that is connected and each id of the calls its own row where one is ended."""
+def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
+    """Create the brand with a connected gateway; calls that end a row each get a row of their own."""
     payroll = Payroll.create(app)
     brand, unique = payroll.brand, payroll.brand.id.hex[:12]
     brand.set(plan="Pro")
@@ -51,8 +51,8 @@ def make(app: Any, stage: Stage) -> ToolBrand:
     ids = {
         "program": program,
         "spare": spare,
-        "payout": _one(brand, "select id from payout"),
-        "uncredited": _one(brand, "select id from uncredited_conversion"),
+        "payout": _select_id(brand, "select id from payout"),
+        "uncredited": _select_id(brand, "select id from uncredited_conversion"),
         "fraud": str(flagged(brand, people["ann"])),
         "sold": str(conversion(brand, people["ann"])),
         "held": str(conversion(brand, people["ann"], status="Invalidated")),
@@ -81,9 +81,9 @@ def texts(result: Any) -> Iterator[str]:
         yield result
 
 
-def _one(brand: Brand, sql: str) -> str:
-    ((found,),) = brand.rows(sql)
-    return str(found)
+def _select_id(brand: Brand, sql: str) -> str:
+    ((row_id,),) = brand.rows(sql)
+    return str(row_id)
 
 
 def _reads(ids: dict[str, str]) -> Calls:

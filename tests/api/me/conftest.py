@@ -1,4 +1,4 @@
-"""A person who is an affiliate of two brands, and another one beside them at both."""
+"""An affiliate of two brands, and another affiliate at both."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -19,35 +19,35 @@ class Person:
     second: Payroll
 
     def get(self, path):
-        """Return what an address shows them."""
+        """Return the JSON of a page of theirs."""
         answer = self.partner.get(path)
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.json
 
     def balance(self, currency="USD"):
-        """Return what stands on hold, payable, on its way and paid in a currency."""
-        found = [one for one in self.get("/api/me/balance")["balances"] if one["currency"] == currency]
+        """Return the amounts on hold, payable, on their way and paid in a currency."""
+        matching = [balance for balance in self.get("/api/me/balance")["balances"] if balance["currency"] == currency]
         names = ("onHoldCents", "payableCents", "onItsWayCents", "paidCents")
-        return tuple(found[0][name] for name in names) if found else (0, 0, 0, 0)
+        return tuple(matching[0][name] for name in names) if matching else (0, 0, 0, 0)
 
     def decide(self, conversion_id, verb):
-        """Let the first brand deny or invalidate a conversion."""
+        """Deny or invalidate a conversion as the first brand."""
         prefix = "/api" if verb == "deny" else "/api/v1"
         answer = self.first.brand.person("Manager").post(f"{prefix}/conversions/{conversion_id}/{verb}")
         assert answer.status_code == 200, answer.get_data(as_text=True)
 
     def hold(self, days=30):
-        """Let what is sold from now on wait for so many days, at both brands."""
+        """Set the payout hold of both brands to a number of days."""
         for payroll in (self.first, self.second):
             payroll.execute("update organization set payout_grace_days = %s where id = %s", days, payroll.brand.id)
 
 
-def _joined(payroll: Payroll, slug: str, email: str) -> UUID:
-    found = payroll.brand.affiliate(
+def _create_affiliate(payroll: Payroll, slug: str, email: str) -> UUID:
+    affiliate_id = payroll.brand.affiliate(
         slug, email=email, email_normalized=email, payout_method="ProcessorConnect", payout_destination=f"acct_{slug}"
     )
-    payroll.affiliates[slug] = found
-    return found
+    payroll.affiliates[slug] = affiliate_id
+    return affiliate_id
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ def rita(app):
     email = f"rita-{uuid4().hex}@example.com"
     first, second = Payroll.create(app), Payroll.create(app)
     for payroll in (first, second):
-        _joined(payroll, "rita", email)
+        _create_affiliate(payroll, "rita", email)
         payroll.affiliate("ben")
     return Person(Partner(app, email), email, first, second)
 
 
 @pytest.fixture
 def stranger(app):
-    """Somebody who is nobody's affiliate."""
+    """A person who is not an affiliate of any brand."""
     return Partner(app, f"eva-{uuid4().hex}@example.com")

@@ -1,4 +1,4 @@
-"""What brands give an affiliate to advertise with. An addition to the interface."""
+"""Assets that brands give affiliates to advertise with. An addition to the interface."""
 
 import base64
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ from tests.support.rows.images import png
 URL = "/api/me/assets"
 
 
-def _give(payroll, name, **more):
+def _create_asset(payroll, name, **more):
     answer = payroll.brand.person("Owner").post("/api/v1/assets", {"name": name, "text": "Try it."} | more)
     assert answer.status_code == 201, answer.text
     return answer.json
@@ -20,16 +20,16 @@ def _picture():
 
 
 def _names(person, query=""):
-    return [one["name"] for one in person.get(f"{URL}{query}")["items"]]
+    return [item["name"] for item in person.get(f"{URL}{query}")["items"]]
 
 
-def test_what_the_programs_give_that_one_is_approved_in_is_listed_newest_first(rita, stranger):
+def test_assets_of_approved_programs_are_listed_newest_first(rita, stranger):
     first, second = (str(payroll.brand.programs[-1]) for payroll in (rita.first, rita.second))
     other = str(rita.first.brand.program(name="Other"))
-    _give(rita.first, "of hers", programId=first)
-    _give(rita.first, "of another", programId=other)
-    of_all = _give(rita.first, "of all")
-    _give(rita.second, "at the other brand", programId=second)
+    _create_asset(rita.first, "of hers", programId=first)
+    _create_asset(rita.first, "of another", programId=other)
+    of_all = _create_asset(rita.first, "of all")
+    _create_asset(rita.second, "at the other brand", programId=second)
 
     assert _names(rita) == ["at the other brand", "of all", "of hers"]
     assert rita.get(URL)["items"][1] == of_all | {"organizationName": "Brand"}
@@ -40,38 +40,38 @@ def test_what_the_programs_give_that_one_is_approved_in_is_listed_newest_first(r
     assert stranger.get(URL).json["items"] == []
 
 
-def test_an_image_is_downloaded_by_whoever_sees_it_and_nobody_else(rita, stranger):
+def test_image_is_downloadable_only_where_it_is_listed(rita, stranger):
     other = str(rita.first.brand.program(name="Other"))
-    seen = _give(rita.first, "Banner", **_picture())
-    hidden = _give(rita.first, "Hidden", programId=other, **_picture())
-    words = _give(rita.first, "Words")
-    (listed,) = [one for one in rita.get(URL)["items"] if one["name"] == "Banner"]
-    there = urlsplit(listed["fileUrl"]).path
+    visible = _create_asset(rita.first, "Banner", **_picture())
+    hidden = _create_asset(rita.first, "Hidden", programId=other, **_picture())
+    words = _create_asset(rita.first, "Words")
+    (listed,) = [item for item in rita.get(URL)["items"] if item["name"] == "Banner"]
+    path = urlsplit(listed["fileUrl"]).path
 
-    answer = rita.partner.get(there)
+    answer = rita.partner.get(path)
     assert (answer.status_code, answer.data, answer.content_type) == (200, png(64, 64), "image/png")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="banner.png"'
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert there == f"{URL}/{seen['id']}/file"
-    assert stranger.get(there).status_code == 404
-    for wanted in (hidden["id"], words["id"], "x", "%00"):
-        assert rita.partner.get(f"{URL}/{wanted}/file").status_code == 404, wanted
+    assert path == f"{URL}/{visible['id']}/file"
+    assert stranger.get(path).status_code == 404
+    for asset_id in (hidden["id"], words["id"], "x", "%00"):
+        assert rita.partner.get(f"{URL}/{asset_id}/file").status_code == 404, asset_id
 
 
-def test_who_is_not_approved_or_whose_program_ended_sees_nothing(rita):
-    made = _give(rita.first, "Banner", **_picture())
-    there = f"{URL}/{made['id']}/file"
+def test_unapproved_affiliate_or_ended_program_shows_no_assets(rita):
+    asset = _create_asset(rita.first, "Banner", **_picture())
+    path = f"{URL}/{asset['id']}/file"
     affiliate_id, program_id = rita.first.affiliates["rita"], rita.first.brand.programs[-1]
-    for gone, back in (
+    for change, back in (
         *(
             (f"update affiliate set status = '{state}' where id = %s", "status = 'Approved'")
             for state in ("Pending", "Paused", "Banned")
         ),
         ("update affiliate set deleted_at = now() where id = %s", "deleted_at = null"),
     ):
-        rita.first.execute(gone, affiliate_id)
-        assert _names(rita) == [], gone
-        assert rita.partner.get(there).status_code == 404, gone
+        rita.first.execute(change, affiliate_id)
+        assert _names(rita) == [], change
+        assert rita.partner.get(path).status_code == 404, change
         rita.first.execute(f"update affiliate set {back} where id = %s", affiliate_id)
     for ended in ("suspended_at", "archived_at"):
         rita.first.execute(f"update program set {ended} = now() where id = %s", program_id)
@@ -80,8 +80,8 @@ def test_who_is_not_approved_or_whose_program_ended_sees_nothing(rita):
     assert _names(rita) == ["Banner"]
 
 
-def test_the_list_takes_as_many_round_trips_for_a_hundred(rita):
-    _give(rita.first, "one")
+def test_list_takes_as_many_round_trips_for_a_hundred(rita):
+    _create_asset(rita.first, "one")
     rita.get(URL)
     few = trips_of(lambda: rita.get(URL))
     rita.first.execute(

@@ -1,4 +1,4 @@
-"""What an affiliate is owed: sums of the ledger, and days that the run itself obeys."""
+"""Balance of an affiliate: sums of the ledger, and payable days as the payout run applies them."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -10,22 +10,22 @@ from tests.support.rows.dealing import Dealing
 URL = "/api/me/balance"
 
 
-def _ledger(person):
-    """Return what the ledgers of both brands owe, and what they paid, in US dollars."""
+def _ledger_sums(person):
+    """Return the sums owed and paid by the ledgers of both brands, in US dollars."""
     sql = (
         "select coalesce(sum(amount_cents), 0)::bigint,"
         " coalesce(-sum(amount_cents) filter (where kind in ('pay', 'clawback')), 0)::bigint"
         " from ledger_entry where affiliate_id = %s and currency = 'USD'"
     )
-    found = [payroll.brand.rows(sql, payroll.affiliates["rita"])[0] for payroll in (person.first, person.second)]
-    return tuple(map(sum, zip(*found, strict=True)))
+    sums = [payroll.brand.rows(sql, payroll.affiliates["rita"])[0] for payroll in (person.first, person.second)]
+    return tuple(map(sum, zip(*sums, strict=True)))
 
 
-def test_who_earned_nothing_has_nothing(rita):
+def test_affiliate_without_earnings_has_an_empty_balance(rita):
     assert rita.get(URL) == {"balances": [], "coming": []}
 
 
-def test_money_waits_until_its_day_and_is_payable_then(rita):
+def test_commission_is_payable_after_its_hold(rita):
     rita.hold(30)
     rita.first.sell("rita", 4_900)
 
@@ -44,7 +44,7 @@ def test_money_waits_until_its_day_and_is_payable_then(rita):
     assert rita.first.preview().planned.confirm_total_cents == 980
 
 
-def test_a_payout_takes_it_on_its_way_and_pays_it(rita):
+def test_payout_moves_money_on_its_way_and_then_to_paid(rita):
     rita.first.sell("rita")
     rita.second.sell("rita", 20_000)
     assert rita.balance() == (0, 6_000, 0, 0)
@@ -54,10 +54,10 @@ def test_a_payout_takes_it_on_its_way_and_pays_it(rita):
 
     rita.first.pay()
     assert rita.balance() == (0, 4_000, 0, 2_000)
-    assert _ledger(rita) == (4_000, 2_000)
+    assert _ledger_sums(rita) == (4_000, 2_000)
 
 
-def test_a_refund_after_payment_is_owed_back(rita):
+def test_refund_after_payment_makes_the_balance_negative(rita):
     rita.first.sell("rita", externalEventId="back-1")
     rita.first.run()
     rita.first.pay()
@@ -65,31 +65,31 @@ def test_a_refund_after_payment_is_owed_back(rita):
     drain("sales")
 
     assert rita.balance() == (0, -1_000, 0, 2_000)
-    assert _ledger(rita) == (-1_000, 2_000)
+    assert _ledger_sums(rita) == (-1_000, 2_000)
 
 
-def test_a_refund_while_it_is_on_its_way_keeps_the_sum_the_ledgers(rita):
+def test_refund_during_a_payout_keeps_the_sum_equal_to_the_ledger(rita):
     rita.first.sell("rita", externalEventId="back-2")
     rita.first.run()
     rita.first.brand.refund("back-2", 5_000)
     drain("sales")
 
     on_hold, payable, on_its_way, paid = rita.balance()
-    assert on_hold + payable + on_its_way == _ledger(rita)[0] == 1_000
+    assert on_hold + payable + on_its_way == _ledger_sums(rita)[0] == 1_000
     assert paid == 0
 
 
-def test_each_currency_stands_for_itself(rita):
+def test_balances_are_separate_per_currency(rita):
     rita.hold(10)
     rita.first.sell("rita", 4_900, "EUR")
     rita.second.sell("rita", 1_000, "JPY")
 
-    assert [one["currency"] for one in rita.get(URL)["balances"]] == ["EUR", "JPY"]
+    assert [item["currency"] for item in rita.get(URL)["balances"]] == ["EUR", "JPY"]
     assert (rita.balance("EUR"), rita.balance("JPY")) == ((980, 0, 0, 0), (200, 0, 0, 0))
-    assert [(one["currency"], one["amountCents"]) for one in rita.get(URL)["coming"]] == [("EUR", 980), ("JPY", 200)]
+    assert [(item["currency"], item["amountCents"]) for item in rita.get(URL)["coming"]] == [("EUR", 980), ("JPY", 200)]
 
 
-def test_the_next_days_come_in_their_order_and_each_is_a_sum(rita):
+def test_coming_days_are_ordered_and_summed(rita):
     rita.hold(10)
     rita.first.sell("rita", 4_900)
     rita.second.sell("rita", 10_000)
@@ -98,21 +98,21 @@ def test_the_next_days_come_in_their_order_and_each_is_a_sum(rita):
     today = datetime.now(UTC)
 
     coming = rita.get(URL)["coming"]
-    assert [one["amountCents"] for one in coming] == [200, 2_980]
+    assert [day["amountCents"] for day in coming] == [200, 2_980]
     assert coming[0]["day"] in {(today + timedelta(days=3, minutes=-minutes)).date().isoformat() for minutes in (0, 5)}
 
 
-def test_what_is_denied_or_of_a_test_key_is_nobodys_money(rita):
+def test_denied_and_test_conversions_are_not_owed(rita):
     conversion_id = rita.first.sell("rita")
     rita.decide(conversion_id, "deny")
-    tried = rita.first.brand.other_key(is_test=True)
-    assert tried.sale(affiliateSlug="rita").status_code == 200
+    test_key = rita.first.brand.other_key(is_test=True)
+    assert test_key.sale(affiliateSlug="rita").status_code == 200
     drain("sales")
 
     assert rita.balance() == (0, 0, 0, 0)
 
 
-def test_what_a_dispute_freezes_is_on_hold_and_has_no_day(rita):
+def test_disputed_commission_is_on_hold_without_a_day(rita):
     conversion_id = rita.first.sell("rita")
     rita.first.execute("update conversion set disputed_at = now() where id = %s", conversion_id)
 
@@ -141,7 +141,7 @@ def test_imported_history_is_not_owed(rita):
     assert rita.balance() == (0, 0, 0, 0)
 
 
-def test_what_a_deal_pays_is_on_its_way_and_then_paid(app):
+def test_deal_payment_is_on_its_way_and_then_paid(app):
     dealing = Dealing.create(app)
     deal_id = dealing.funded(50_000)
     dealing.submit(deal_id)
@@ -154,15 +154,15 @@ def test_what_a_deal_pays_is_on_its_way_and_then_paid(app):
     assert (after["onItsWayCents"], after["payableCents"], after["paidCents"]) == (0, 0, 50_000)
 
 
-def test_what_a_deleted_affiliate_earned_is_still_theirs(rita):
-    rita.balance()  # they sign in, and their rows are known to be their account's
+def test_deleted_affiliate_keeps_their_balance(rita):
+    rita.balance()  # signing in links their affiliate rows to the account
     rita.first.sell("rita")
     rita.first.execute("update affiliate set deleted_at = now() where id = %s", rita.first.affiliates["rita"])
 
     assert rita.balance() == (0, 2_000, 0, 0)
 
 
-def test_nobody_sees_anothers_money(rita, app, stranger):
+def test_affiliate_sees_only_their_own_money(rita, app, stranger):
     rita.first.sell("rita")
     rita.first.sell("ben")
     ben = Partner(app, "ben@example.com")

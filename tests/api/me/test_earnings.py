@@ -1,4 +1,4 @@
-"""What an affiliate earned, and why: each conversion with the state of its money, and nothing of the buyer."""
+"""Earnings of an affiliate: each conversion with payment state and reasons, without data of the buyer."""
 
 import csv
 import io
@@ -16,93 +16,93 @@ from tests.support.rows.brands import Partner
 URL = "/api/me/conversions"
 
 
-def _only(person, query=""):
-    (found,) = person.get(f"{URL}{query}")["items"]
-    return found
+def _get_only(person, query=""):
+    (conversion,) = person.get(f"{URL}{query}")["items"]
+    return conversion
 
 
-def test_a_conversion_says_its_share_its_state_its_day_and_why(rita):
+def test_conversion_shows_share_state_day_and_reasons(rita):
     rita.hold(30)
     rita.first.sell("rita", 4_900, subId="newsletter")
 
-    found = _only(rita)
+    conversion = _get_only(rita)
     ((hold_until,),) = rita.first.brand.rows("select hold_until from conversion")
-    assert (found["amountCents"], found["commissionCents"], found["currency"]) == (4_900, 980, "USD")
-    assert (found["status"], found["state"], found["subId"]) == ("Pending", "Held", "newsletter")
-    assert abs((datetime.fromisoformat(found["payableAt"]) - hold_until).total_seconds()) < 0.001
-    assert found["why"] == [
+    assert (conversion["amountCents"], conversion["commissionCents"], conversion["currency"]) == (4_900, 980, "USD")
+    assert (conversion["status"], conversion["state"], conversion["subId"]) == ("Pending", "Held", "newsletter")
+    assert abs((datetime.fromisoformat(conversion["payableAt"]) - hold_until).total_seconds()) < 0.001
+    assert conversion["why"] == [
         "The buyer came through your link.",
         "20 %: the rate of the program.",
         "It waits until the time for refunds is over.",
     ]
-    assert (found["programName"], found["organizationName"]) == ("Campaign", "Brand")
+    assert (conversion["programName"], conversion["organizationName"]) == ("Campaign", "Brand")
 
 
-def test_nothing_of_the_buyer_or_of_the_brands_own_numbers_is_in_it(rita):
+def test_earnings_reveal_neither_buyer_nor_order(rita):
     rita.first.sell(
         "rita", externalEventId="secret-order", customerId="cus_secret", customerEmail="secret@buyer.example"
     )
 
-    assert "secret" not in json.dumps(_only(rita))
+    assert "secret" not in json.dumps(_get_only(rita))
     assert "secret" not in rita.partner.get("/api/me/conversions.csv").text
 
 
-def test_states_follow_the_money(rita):
+def test_state_follows_the_payout(rita):
     rita.first.sell("rita", externalEventId="way")
-    assert _only(rita)["state"] == "Payable"
+    assert _get_only(rita)["state"] == "Payable"
 
     rita.first.run()
-    assert _only(rita)["state"] == "OnItsWay"
+    assert _get_only(rita)["state"] == "OnItsWay"
 
     rita.first.pay()
-    paid = _only(rita)
+    paid = _get_only(rita)
     assert (paid["state"], paid["paidCents"], paid["payableAt"]) == ("Paid", 2_000, None)
 
     rita.first.brand.refund("way")
     drain("sales")
-    back = _only(rita)
-    assert (back["state"], back["commissionCents"], back["refundedAmountCents"]) == ("Refunded", 0, 10_000)
-    assert "The buyer was refunded in full." in back["why"]
+    refunded = _get_only(rita)
+    assert (refunded["state"], refunded["commissionCents"], refunded["refundedAmountCents"]) == ("Refunded", 0, 10_000)
+    assert "The buyer was refunded in full." in refunded["why"]
 
 
-def test_a_dispute_stops_it_without_a_day(rita):
+def test_disputed_conversion_has_no_payable_day(rita):
     conversion_id = rita.first.sell("rita")
     rita.first.execute("update conversion set disputed_at = now() where id = %s", conversion_id)
 
-    found = _only(rita)
-    assert (found["state"], found["payableAt"]) == ("Disputed", None)
+    conversion = _get_only(rita)
+    assert (conversion["state"], conversion["payableAt"]) == ("Disputed", None)
 
 
 @pytest.mark.parametrize(("verb", "state"), [("deny", "Denied"), ("invalidate", "Invalidated")])
-def test_what_the_brand_decided_is_said(rita, verb, state):
+def test_decision_of_the_brand_is_the_state(rita, verb, state):
     conversion_id = rita.first.sell("rita")
     rita.decide(conversion_id, verb)
 
-    assert (_only(rita)["state"], _only(rita)["payableAt"]) == (state, None)
+    assert (_get_only(rita)["state"], _get_only(rita)["payableAt"]) == (state, None)
 
 
-def test_everything_of_all_their_brands_and_nobody_elses_newest_first(rita, stranger):
+def test_list_covers_all_their_brands_newest_first(rita, stranger):
     ids = [payroll.sell("rita") for payroll in (rita.first, rita.second, rita.first)]
     rita.first.sell("ben")
     rita.second.sell("ben")
 
-    assert [one["id"] for one in rita.get(URL)["items"]] == ids[::-1]
+    assert [item["id"] for item in rita.get(URL)["items"]] == ids[::-1]
     assert stranger.get(URL).json["items"] == []
 
 
-def test_pages_follow_each_other_across_brands(rita):
+def test_pages_have_no_gap_across_brands(rita):
     ids = [payroll.sell("rita") for payroll in (rita.first, rita.second) * 3]
     seen, cursor = [], ""
     for _ in range(3):
         page = rita.get(f"{URL}?take=2{cursor}")
-        seen += [one["id"] for one in page["items"]]
+        seen += [item["id"] for item in page["items"]]
         cursor = f"&cursor={page['nextCursor']}"
 
     assert seen == ids[::-1]
     assert not page["hasMore"]
 
 
-def test_a_cursor_of_one_person_is_not_anothers(rita, stranger):
+def test_cursor_of_another_person_is_refused(rita, stranger):
     for _ in range(2):
         rita.first.sell("rita")
     cursor = rita.get(f"{URL}?take=1")["nextCursor"]
@@ -110,18 +110,18 @@ def test_a_cursor_of_one_person_is_not_anothers(rita, stranger):
     assert stranger.get(f"{URL}?cursor={cursor}").status_code == 400
 
 
-def test_filters_narrow_it(rita):
+def test_list_filters_by_status_program_and_time(rita):
     first, second = rita.first.sell("rita"), rita.second.sell("rita")
     rita.decide(first, "deny")
 
-    assert _only(rita, "?status=Denied")["id"] == first
-    assert _only(rita, f"?programId={rita.second.brand.programs[-1]}")["id"] == second
+    assert _get_only(rita, "?status=Denied")["id"] == first
+    assert _get_only(rita, f"?programId={rita.second.brand.programs[-1]}")["id"] == second
     assert rita.get(f"{URL}?until=2020-01-01T00:00:00Z")["items"] == []
     assert len(rita.get(f"{URL}?since=2020-01-01T00:00:00Z")["items"]) == 2
 
 
 @pytest.mark.parametrize("query", ["status=Gold", "programId=7", "since=never", "take=0", "take=-1", "cursor=x%00"])
-def test_a_bad_filter_is_refused(rita, query):
+def test_invalid_filter_returns_400(rita, query):
     assert rita.partner.get(f"{URL}?{query}").status_code == 400
 
 
@@ -132,7 +132,7 @@ def test_test_sales_are_left_out(rita):
     assert rita.get(URL)["items"] == []
 
 
-def test_an_override_names_no_sale_and_no_recruit(rita):
+def test_override_reveals_neither_sale_nor_recruit(rita):
     brand = rita.first.brand
     with db.unit_of_work(brand.id):
         db.db.run("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
@@ -143,16 +143,16 @@ def test_an_override_names_no_sale_and_no_recruit(rita):
     rita.first.sell("ben")
     drain()
 
-    found = _only(rita)
-    assert (found["commissionCents"], found["amountCents"]) == (200, 0)
-    assert found["why"][:2] == [
+    conversion = _get_only(rita)
+    assert (conversion["commissionCents"], conversion["amountCents"]) == (200, 0)
+    assert conversion["why"][:2] == [
         "You recruited the affiliate who brought the sale.",
         "10 %: your share of what your recruit earns.",
     ]
-    assert str(rita.first.affiliates["ben"]) not in json.dumps(found)
+    assert str(rita.first.affiliates["ben"]) not in json.dumps(conversion)
 
 
-def test_the_file_has_what_the_list_has(rita):
+def test_csv_equals_the_list(rita):
     rita.hold(30)
     rita.first.sell("rita", 4_900, subId="spring")
     rita.second.sell("rita")
@@ -164,14 +164,14 @@ def test_the_file_has_what_the_list_has(rita):
         ("2000", "Held", ""),
         ("980", "Held", "spring"),
     ]
-    assert [row["id"] for row in rows] == [one["id"] for one in rita.get(URL)["items"]]
+    assert [row["id"] for row in rows] == [item["id"] for item in rita.get(URL)["items"]]
     assert len(list(csv.DictReader(io.StringIO(rita.partner.get("/api/me/conversions.csv?status=Paid").text)))) == 0
 
 
-def test_an_unverified_email_sees_nothing(app, rita):
-    nobody = Partner(app, rita.email, is_email_verified=False)
+def test_unverified_email_returns_403(app, rita):
+    unverified = Partner(app, rita.email, is_email_verified=False)
 
-    assert [nobody.get(path).status_code for path in (URL, "/api/me/conversions.csv")] == [403, 403]
+    assert [unverified.get(path).status_code for path in (URL, "/api/me/conversions.csv")] == [403, 403]
 
 
 def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(rita):
@@ -179,7 +179,7 @@ def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(
     sale = rita.first.sell("rita", 4_900)
     assert adjust(rita.first.brand, sale, 500, "fraud", note="Between us").status_code == 200
 
-    earning = _only(rita)
+    earning = _get_only(rita)
 
     assert earning["commissionCents"] == 500
     assert earning["why"][1] == "The brand set your commission by hand."
@@ -187,15 +187,15 @@ def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(
     assert "fraud" not in json.dumps(earning)
 
 
-def test_locked_history_says_in_words_that_it_is_never_paid_here(rita):
+def test_locked_history_explains_that_it_is_not_paid_here(rita):
     brand = rita.first.brand
     ((slug,),) = brand.rows("select slug from tracking_link where is_default limit 1")
     rows = [past_sale(affiliateSlug=slug, paid=paid, externalId=str(paid)) for paid in (True, False)]
     assert import_sales(brand, *rows).status_code == 200
 
-    found = {item["status"]: item for item in rita.get(URL)["items"] if item["locked"]}
+    by_status = {item["status"]: item for item in rita.get(URL)["items"] if item["locked"]}
 
-    assert found["Pending"]["state"] == "NotPayable"
-    assert any("imported it as history" in sentence for sentence in found["Pending"]["why"])
-    assert found["Paid"]["state"] == "Paid"
-    assert any("outside this service" in sentence for sentence in found["Paid"]["why"])
+    assert by_status["Pending"]["state"] == "NotPayable"
+    assert any("imported it as history" in sentence for sentence in by_status["Pending"]["why"])
+    assert by_status["Paid"]["state"] == "Paid"
+    assert any("outside this service" in sentence for sentence in by_status["Paid"]["why"])

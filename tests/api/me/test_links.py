@@ -1,4 +1,4 @@
-"""An affiliate's links: with what was clicked, made and ended by themselves. Source: core spec, section 8 "Limits"."""
+"""Links of an affiliate: clicks, creation and deletion. Source: core spec, section 8 "Limits"."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -16,7 +16,7 @@ def _body(person, **more):
     return {"programId": str(person.first.brand.programs[-1])} | more
 
 
-def _visit(payroll, slug, *, sub_id=None, at=None, **columns):
+def _create_click(payroll, slug, *, sub_id=None, at=None, **columns):
     values = {
         "id": uuid4(),
         "organization_id": payroll.brand.id,
@@ -30,29 +30,29 @@ def _visit(payroll, slug, *, sub_id=None, at=None, **columns):
     payroll.execute(f"insert into click ({names}) values ({marks})", *values.values())
 
 
-def test_all_links_of_all_programs_are_listed_with_their_addresses(rita, stranger):
-    found = rita.get(URL)
+def test_all_links_are_listed_with_their_urls(rita, stranger):
+    links = rita.get(URL)
 
-    assert [(one["slug"], one["isDefault"], one["affiliateStatus"]) for one in found] == [
+    assert [(link["slug"], link["isDefault"], link["affiliateStatus"]) for link in links] == [
         ("rita", True, "Approved")
     ] * 2
-    assert {one["programId"] for one in found} == {str(p.brand.programs[-1]) for p in (rita.first, rita.second)}
-    assert len({one["url"] for one in found}) == 2
+    assert {link["programId"] for link in links} == {str(p.brand.programs[-1]) for p in (rita.first, rita.second)}
+    assert len({link["url"] for link in links}) == 2
     assert stranger.get(URL).json == []
 
 
-def test_visits_of_the_last_thirty_days_are_counted_by_link(rita):
+def test_clicks_of_the_last_thirty_days_are_counted_by_link(rita):
     for _ in range(2):
-        _visit(rita.first, "rita")
-    _visit(rita.first, "rita", is_duplicate=True)
-    _visit(rita.first, "rita", outcome="blocked")
-    _visit(rita.first, "rita", at=datetime.now(UTC) - timedelta(days=31))
+        _create_click(rita.first, "rita")
+    _create_click(rita.first, "rita", is_duplicate=True)
+    _create_click(rita.first, "rita", outcome="blocked")
+    _create_click(rita.first, "rita", at=datetime.now(UTC) - timedelta(days=31))
 
-    clicks = {one["programId"]: one["clicks30d"] for one in rita.get(URL)}
+    clicks = {link["programId"]: link["clicks30d"] for link in rita.get(URL)}
     assert clicks == {str(rita.first.brand.programs[-1]): 2, str(rita.second.brand.programs[-1]): 0}
 
 
-def test_a_link_is_made_used_and_ended(rita):
+def test_link_is_created_used_and_deleted(rita):
     answer = rita.partner.post(URL, _body(rita, customAlias="rita-tv"))
     assert (answer.status_code, answer.json["slug"], answer.json["isDefault"]) == (201, "rita-tv", False)
     rita.first.sell("rita-tv")
@@ -60,11 +60,11 @@ def test_a_link_is_made_used_and_ended(rita):
 
     link_id = answer.json["id"]
     assert rita.partner.call("DELETE", f"{URL}/{link_id}").status_code == 204
-    assert [one["slug"] for one in rita.get(URL)] == ["rita", "rita"]
+    assert [link["slug"] for link in rita.get(URL)] == ["rita", "rita"]
     assert rita.partner.call("DELETE", f"{URL}/{link_id}").status_code == 404
 
 
-def test_who_made_and_ended_a_link_is_in_the_brands_audit_log(rita):
+def test_brands_audit_log_names_who_created_and_deleted_a_link(rita):
     link_id = rita.partner.post(URL, _body(rita)).json["id"]
     rita.partner.call("DELETE", f"{URL}/{link_id}")
 
@@ -73,7 +73,7 @@ def test_who_made_and_ended_a_link_is_in_the_brands_audit_log(rita):
     ) == [("tracking_link.created", rita.email), ("tracking_link.deleted", rita.email)]
 
 
-def test_twenty_are_the_most(rita):
+def test_more_than_twenty_links_are_refused(rita):
     for _ in range(19):
         assert rita.partner.post(URL, _body(rita)).status_code == 201
 
@@ -81,7 +81,7 @@ def test_twenty_are_the_most(rita):
     assert (answer.status_code, answer.json["error"]) == (409, "link_limit_reached")
 
 
-def test_two_at_once_make_no_more_than_there_may_be(rita):
+def test_concurrent_links_stay_within_the_limit(rita):
     for _ in range(18):
         rita.partner.post(URL, _body(rita))
 
@@ -89,21 +89,21 @@ def test_two_at_once_make_no_more_than_there_may_be(rita):
     assert sorted(codes) == [201, 409]
 
 
-def test_a_key_makes_one_link_of_a_request_that_is_sent_twice(rita):
+def test_repeated_idempotency_key_creates_one_link(rita):
     first, again = (rita.partner.post(URL, _body(rita), Idempotency_Key="one") for _ in range(2))
 
     assert first.json == again.json
     assert len(rita.get(URL)) == 3
 
 
-def test_the_default_link_stays(rita):
+def test_default_link_cannot_be_deleted(rita):
     (link, _) = rita.get(URL)
 
     answer = rita.partner.call("DELETE", f"{URL}/{link['id']}")
     assert (answer.status_code, answer.json["error"]) == (409, "default_link_required")
 
 
-def test_somebody_elses_alias_is_taken(rita):
+def test_alias_of_another_affiliate_is_refused(rita):
     answer = rita.partner.post(URL, _body(rita, customAlias="ben"))
 
     assert answer.status_code in (400, 409)
@@ -111,14 +111,14 @@ def test_somebody_elses_alias_is_taken(rita):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Paused", "Banned", "Rejected"])
-def test_only_approved_affiliates_make_links(rita, status):
+def test_unapproved_affiliate_cannot_create_links(rita, status):
     rita.first.execute("update affiliate set status = %s where id = %s", status, rita.first.affiliates["rita"])
 
     answer = rita.partner.post(URL, _body(rita))
     assert (answer.status_code, answer.json["error"]) == (403, "affiliate_not_active")
 
 
-def test_a_program_without_them_is_not_there(rita, stranger, rival):
+def test_program_they_are_not_in_returns_404(rita, stranger, rival):
     foreign = str(rival.program())
 
     assert rita.partner.post(URL, {"programId": foreign}).status_code == 404
@@ -126,13 +126,15 @@ def test_a_program_without_them_is_not_there(rita, stranger, rival):
     assert rita.partner.post(URL, {"programId": str(uuid4())}).status_code == 404
 
 
-def test_anothers_link_is_not_theirs_to_end(rita, stranger):
+def test_other_affiliates_link_cannot_be_deleted(rita, stranger):
     link_id = rita.partner.post(URL, _body(rita)).json["id"]
     with db.unit_of_work(rita.first.brand.id):
-        ((bens,),) = db.db.run("select id from tracking_link where affiliate_id = %s", (rita.first.affiliates["ben"],))
+        ((bens_link_id,),) = db.db.run(
+            "select id from tracking_link where affiliate_id = %s", (rita.first.affiliates["ben"],)
+        )
 
     assert stranger.call("DELETE", f"{URL}/{link_id}").status_code == 404
-    assert rita.partner.call("DELETE", f"{URL}/{bens}").status_code == 404
+    assert rita.partner.call("DELETE", f"{URL}/{bens_link_id}").status_code == 404
     assert rita.partner.call("DELETE", f"{URL}/not-an-id").status_code == 404
     assert len(rita.get(URL)) == 3
 
@@ -153,12 +155,12 @@ def test_anothers_link_is_not_theirs_to_end(rita, stranger):
         {"format": "Gold"},
     ],
 )
-def test_what_is_no_link_is_refused_and_makes_none(rita, body):
-    sent = body if not isinstance(body, dict) or "programId" in body or not body else _body(rita, **body)
+def test_malformed_link_returns_400_and_creates_none(rita, body):
+    payload = body if not isinstance(body, dict) or "programId" in body or not body else _body(rita, **body)
 
-    assert rita.partner.post(URL, sent).status_code == 400
+    assert rita.partner.post(URL, payload).status_code == 400
     assert len(rita.get(URL)) == 2
 
 
-def test_an_unverified_email_makes_nothing(app, rita):
+def test_unverified_email_returns_403(app, rita):
     assert Partner(app, rita.email, is_email_verified=False).post(URL, _body(rita)).status_code == 403

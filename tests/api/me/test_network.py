@@ -1,4 +1,4 @@
-"""What affiliates find in the creator network, and how they apply to it. Source: core spec, rule 5 of programs."""
+"""Creator network of affiliates: finding programs and applying. Source: core spec, rule 5 of programs."""
 
 from uuid import UUID, uuid4
 
@@ -15,19 +15,19 @@ _NETWORK = "/api/me/network"
 
 @pytest.fixture
 def shop(app):
-    """A brand that has what listing needs; its currency is one that few others have."""
-    made = Brand.create(app, name=f"Shop {uuid4().hex}")
-    made.set(bankBalanceCents="1000", currency="WST")
-    return made
+    """A brand that may list programs, with a rare currency."""
+    brand = Brand.create(app, name=f"Shop {uuid4().hex}")
+    brand.set(bankBalanceCents="1000", currency="WST")
+    return brand
 
 
 @pytest.fixture
 def eva(app):
-    """Somebody who is nobody's affiliate."""
+    """A person who is not an affiliate of any brand."""
     return Partner(app, f"eva-{uuid4().hex}@example.com")
 
 
-def listed(shop, **columns):
+def create_listed_program(shop, **columns):
     """Return a program of the brand that an operator has approved."""
     program_id = shop.program(network_visibility="Networked", **columns)
     answer = Console(shop.app).post(f"network/{program_id}/approve", {})
@@ -36,10 +36,10 @@ def listed(shop, **columns):
 
 
 def _ids(partner, **query):
-    asked = "&".join(f"{name}={value}" for name, value in {"currency": "WST", **query}.items())
-    answer = partner.get(f"{_NETWORK}?{asked}")
+    params = "&".join(f"{name}={value}" for name, value in {"currency": "WST", **query}.items())
+    answer = partner.get(f"{_NETWORK}?{params}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
-    return [one["programId"] for one in answer.json["items"]]
+    return [item["programId"] for item in answer.json["items"]]
 
 
 def _apply(partner, program_id, body=None, **headers):
@@ -54,30 +54,30 @@ def _events(shop):
     return [(type, data) for type, data in happened(shop) if type.startswith("affiliate.")]
 
 
-def test_a_listed_program_is_found_with_what_it_pays(shop, eva):
+def test_listed_program_shows_its_terms(shop, eva):
     shop.set(subdomain=f"s{uuid4().hex[:20]}")
-    program_id = listed(
+    program_id = create_listed_program(
         shop, name="Tea <b>", description="é" * 700, category="Food", recurring_months=12, cookie_window_days=7
     )
-    (found,) = [one for one in eva.get(f"{_NETWORK}?currency=wst").json["items"] if one["programId"] == program_id]
-    whole = eva.get(f"{_NETWORK}/{program_id}").json
+    (listing,) = [item for item in eva.get(f"{_NETWORK}?currency=wst").json["items"] if item["programId"] == program_id]
+    details = eva.get(f"{_NETWORK}/{program_id}").json
 
-    assert found["terms"] == "20 % of each payment in a customer's first 12 months."
-    assert (found["name"], found["category"], found["currency"]) == ("Tea <b>", "Food", "WST")
-    assert (found["organizationName"], found["cookieWindowDays"], found["commissionValue"]) == (
+    assert listing["terms"] == "20 % of each payment in a customer's first 12 months."
+    assert (listing["name"], listing["category"], listing["currency"]) == ("Tea <b>", "Food", "WST")
+    assert (listing["organizationName"], listing["cookieWindowDays"], listing["commissionValue"]) == (
         shop.rows("select name from organization")[0][0],
         7,
         20,
     )
-    assert (found["ownStatus"], found["logoUrl"], len(found["description"])) == (None, None, 500)
-    assert found["handle"] == shop.rows("select subdomain from organization")[0][0]
-    assert whole == found | {"description": "é" * 700}
+    assert (listing["ownStatus"], listing["logoUrl"], len(listing["description"])) == (None, None, 500)
+    assert listing["handle"] == shop.rows("select subdomain from organization")[0][0]
+    assert details == listing | {"description": "é" * 700}
 
 
-def test_it_is_there_while_the_brand_has_plan_and_funding_and_comes_back_by_itself(shop, eva):
-    program_id = listed(shop)
+def test_listing_depends_on_plan_and_funding_of_the_brand(shop, eva):
+    program_id = create_listed_program(shop)
     assert program_id in _ids(eva)
-    for gone, back in (
+    for lapse, back in (
         ({"status": "Canceled"}, {"status": "Active"}),
         ({"status": "PastDue"}, {"status": "Active"}),
         ({"plan": "Free"}, {"plan": "Starter"}),
@@ -85,22 +85,22 @@ def test_it_is_there_while_the_brand_has_plan_and_funding_and_comes_back_by_itse
         ({"fundingFrozen": "on"}, {"fundingFrozen": "off"}),
         ({"fundingMode": "balance"}, {"dealFundingSource": "cus_1/pm_1"}),
     ):
-        shop.set(**gone)
-        assert program_id not in _ids(eva), gone
-        assert eva.get(f"{_NETWORK}/{program_id}").status_code == 404, gone
-        assert _apply(eva, program_id).status_code == 404, gone
-        kept = shop.person().get(f"/api/v1/programs/{program_id}").json
-        assert (kept["networkVisibility"], kept["networkReview"]["status"]) == ("Networked", "Approved"), gone
+        shop.set(**lapse)
+        assert program_id not in _ids(eva), lapse
+        assert eva.get(f"{_NETWORK}/{program_id}").status_code == 404, lapse
+        assert _apply(eva, program_id).status_code == 404, lapse
+        program = shop.person().get(f"/api/v1/programs/{program_id}").json
+        assert (program["networkVisibility"], program["networkReview"]["status"]) == ("Networked", "Approved"), lapse
         shop.set(**back)
         assert program_id in _ids(eva), back
     assert _rows(shop) == []
 
 
-def test_what_is_not_listed_is_nowhere_and_all_of_it_is_answered_alike(shop, eva):
+def test_every_unlisted_program_returns_the_same_404(shop, eva):
     hidden = {
-        "archived": listed(shop),
-        "closed": listed(shop),
-        "suspended": listed(shop),
+        "archived": create_listed_program(shop),
+        "closed": create_listed_program(shop),
+        "suspended": create_listed_program(shop),
         "waiting": str(shop.program(network_visibility="Networked")),
         "private": str(shop.program()),
         "by invite": str(shop.program(network_visibility="InviteOnly")),
@@ -109,30 +109,30 @@ def test_what_is_not_listed_is_nowhere_and_all_of_it_is_answered_alike(shop, eva
     shop.rows("update program set archived_at = now() where id = %s returning id", hidden["archived"])
     shop.rows("update program set is_active = false where id = %s returning id", hidden["closed"])
     shop.rows("update program set suspended_at = now() where id = %s returning id", hidden["suspended"])
-    said = set()
-    for what, program_id in hidden.items():
+    messages = set()
+    for state, program_id in hidden.items():
         answers = (
             eva.get(f"{_NETWORK}/{program_id}"),
             _apply(eva, program_id),
             _apply(eva, program_id, {"audience": "x"}),
         )
-        assert [one.status_code for one in answers] == [404, 404, 404], what
-        said |= {one.json["message"] for one in answers}
-    assert len(said) == 1
+        assert [answer.status_code for answer in answers] == [404, 404, 404], state
+        messages |= {answer.json["message"] for answer in answers}
+    assert len(messages) == 1
     assert not {*hidden.values()} & {*_ids(eva)}
     assert _rows(shop) == []
     for odd in ("none", "%00", f"{NOBODY}x"):
         assert eva.get(f"{_NETWORK}/{odd}").status_code == 404
 
 
-def test_it_is_narrowed_and_paged_without_gaps(shop, eva):
-    tea = listed(shop, category="Food")
-    ads = listed(shop, category="Food", default_commission_type="Fixed", default_commission_model="Cpl")
-    old = listed(shop, category="Home", default_commission_model="RevShare")
+def test_list_is_filtered_and_paged_without_gaps(shop, eva):
+    tea = create_listed_program(shop, category="Food")
+    ads = create_listed_program(shop, category="Food", default_commission_type="Fixed", default_commission_model="Cpl")
+    old = create_listed_program(shop, category="Home", default_commission_model="RevShare")
     mine = {tea, ads, old}
 
     def ids(**query):
-        return [one for one in _ids(eva, take=200, **query) if one in mine]
+        return [program_id for program_id in _ids(eva, take=200, **query) if program_id in mine]
 
     assert ids() == [old, ads, tea]
     assert ids(category="Food") == [ads, tea]
@@ -142,10 +142,10 @@ def test_it_is_narrowed_and_paged_without_gaps(shop, eva):
     assert tea not in _ids(eva, currency="TOP")
     first = eva.get(f"{_NETWORK}?currency=WST&take=2").json
     rest = eva.get(f"{_NETWORK}?currency=WST&take=200&cursor={first['nextCursor']}").json
-    paged = [one["programId"] for page in (first, rest) for one in page["items"]]
+    paged = [item["programId"] for page in (first, rest) for item in page["items"]]
     assert len(paged) == len({*paged})
     assert paged == _ids(eva, take=200)
-    # A cursor is one person's.
+    # Cursors are bound to a person.
     cursor = first["nextCursor"]
     other = Partner(eva.app, f"ida-{uuid4().hex}@example.com")
     for query in (
@@ -167,16 +167,16 @@ def test_it_is_narrowed_and_paged_without_gaps(shop, eva):
     assert other.get(f"{_NETWORK}?cursor={cursor}").status_code == 400
 
 
-def test_one_applies_and_the_brand_hears_of_it_when_it_is_a_match(shop, eva):
-    program_id = listed(shop)
-    sent = {
+def test_brand_learns_of_an_application_once_approved(shop, eva):
+    program_id = create_listed_program(shop)
+    form = {
         "fullName": " Eva ",
         "website": "https://eva.example",
         "audience": " ",
         "email": "x@example.com",
         "recruitedBy": "a",
     }
-    first, again = _apply(eva, program_id, sent), _apply(eva, program_id, {"fullName": "Other"})
+    first, again = _apply(eva, program_id, form), _apply(eva, program_id, {"fullName": "Other"})
 
     assert (first.status_code, first.json) == (200, {"programId": program_id, "ownStatus": "Pending"})
     assert (again.status_code, again.json) == (200, first.json)
@@ -185,9 +185,9 @@ def test_one_applies_and_the_brand_hears_of_it_when_it_is_a_match(shop, eva):
     assert email.startswith("eva-")
     assert _events(shop) == []
     assert [
-        one["ownStatus"] for one in eva.get(f"{_NETWORK}?take=200").json["items"] if one["programId"] == program_id
+        item["ownStatus"] for item in eva.get(f"{_NETWORK}?take=200").json["items"] if item["programId"] == program_id
     ] == ["Pending"]
-    assert [one["status"] for one in eva.get("/api/me/programs").json] == ["Pending"]
+    assert [item["status"] for item in eva.get("/api/me/programs").json] == ["Pending"]
 
     ((affiliate_id,),) = shop.rows("select id from affiliate")
     assert shop.post(f"/api/v1/affiliates/{affiliate_id}/approve").status_code == 200
@@ -204,16 +204,16 @@ def test_one_applies_and_the_brand_hears_of_it_when_it_is_a_match(shop, eva):
         "applicationAnswers": {"website": "https://eva.example"},
     }
     assert (approved[0], approved[1].get("autoApproved")) == ("affiliate.approved", None)
-    # Once: who was approved before and is again is no new match.
+    # Only once: a repeated approval emits no second event.
     for status in ("Paused", "Approved", "Rejected", "Approved"):
         assert shop.call("PATCH", f"/api/v1/affiliates/{affiliate_id}", {"status": status}).status_code == 200
     assert [type for type, _ in _events(shop)].count("affiliate.created") == 1
 
 
-def test_many_approved_together_are_matches_too(shop, app):
-    program_id = listed(shop)
+def test_bulk_approval_emits_events_of_applications(shop, app):
+    program_id = create_listed_program(shop)
     people = [Partner(app, f"p{n}-{uuid4().hex}@example.com") for n in range(2)]
-    assert [_apply(one, program_id).status_code for one in people] == [200, 200]
+    assert [_apply(partner, program_id).status_code for partner in people] == [200, 200]
     direct = str(shop.affiliate("dan", program_id=UUID(program_id), status="Pending", approved_at=None))
     ids = [str(id) for (id,) in shop.rows("select id from affiliate order by id")]
 
@@ -233,8 +233,8 @@ def test_many_approved_together_are_matches_too(shop, app):
     }
 
 
-def test_where_applicants_are_let_in_at_once_the_match_is_told_of_at_once(shop, eva):
-    program_id = listed(shop, auto_approve=True)
+def test_auto_approved_application_emits_events_at_once(shop, eva):
+    program_id = create_listed_program(shop, auto_approve=True)
 
     assert _apply(eva, program_id, {"customAlias": f"eva-{uuid4().hex[:12]}"}).json["ownStatus"] == "Approved"
     (created, approved) = _events(shop)
@@ -243,46 +243,46 @@ def test_where_applicants_are_let_in_at_once_the_match_is_told_of_at_once(shop, 
     assert shop.rows("select count(*) from mail_message where kind = 'affiliate.approved'") == [(1,)]
 
 
-def test_twice_at_once_is_one_application(shop, eva):
-    program_id = listed(shop, auto_approve=True)
+def test_concurrent_applications_create_one_affiliate(shop, eva):
+    program_id = create_listed_program(shop, auto_approve=True)
 
     answers = at_once(*[lambda: _apply(eva, program_id) for _ in range(4)])
 
-    assert {(one.status_code, one.json["ownStatus"]) for one in answers} == {(200, "Approved")}
+    assert {(answer.status_code, answer.json["ownStatus"]) for answer in answers} == {(200, "Approved")}
     assert len(_rows(shop)) == 1
     assert [type for type, _ in _events(shop)] == ["affiliate.created", "affiliate.approved"]
 
 
-def test_who_is_banned_paused_or_turned_down_stays_so(shop, app):
-    wanted = listed(shop, auto_approve=True)
+def test_banned_paused_or_rejected_affiliate_stays_so(shop, app):
+    program_id = create_listed_program(shop, auto_approve=True)
     other = shop.program()
     for status in ("Banned", "Paused", "Rejected", "Pending"):
         slug = f"{status.lower()}-{uuid4().hex[:12]}"
         person = Partner(app, f"{slug}@example.com")
         shop.affiliate(slug, program_id=other, status=status)
         shop.affiliate(
-            f"{slug}-in", program_id=UUID(wanted), status=status, email=f"{slug}@example.com", approved_at=None
+            f"{slug}-in", program_id=UUID(program_id), status=status, email=f"{slug}@example.com", approved_at=None
         )
 
-        answer = _apply(person, wanted)
+        answer = _apply(person, program_id)
         assert (answer.status_code, answer.json["ownStatus"]) == (200, status)
     assert shop.rows("select count(*) from affiliate where status = 'Approved'") == [(0,)]
 
-    # Whom the brand has banned elsewhere gets no further; whom another brand has banned is nobody here.
+    # A ban by the same brand in another program blocks the application; a ban by another brand does not.
     name = f"bea-{uuid4().hex[:12]}"
     shop.affiliate(name, program_id=other, status="Banned")
-    refused = _apply(Partner(app, f"{name}@example.com"), wanted)
+    refused = _apply(Partner(app, f"{name}@example.com"), program_id)
     assert (refused.status_code, refused.json["error"]) == (403, "affiliate_not_active")
     assert refused.json["message"] == "This brand does not accept applications from you."
     rival = Brand.create(app)
     rival.program()
     name = f"ros-{uuid4().hex[:12]}"
     rival.affiliate(name, status="Banned")
-    assert _apply(Partner(app, f"{name}@example.com"), wanted).json["ownStatus"] == "Approved"
+    assert _apply(Partner(app, f"{name}@example.com"), program_id).json["ownStatus"] == "Approved"
 
 
-def test_the_rules_of_the_public_form_hold(shop, eva, app):
-    program_id = listed(shop)
+def test_application_obeys_the_rules_of_the_public_form(shop, eva, app):
+    program_id = create_listed_program(shop)
     taken = f"ben-{uuid4().hex[:12]}"
     shop.affiliate(taken, program_id=UUID(program_id))
     for body in (

@@ -1,1 +1,1 @@
-"""What operators see and do."""
+"""API of operators."""

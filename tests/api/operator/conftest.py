@@ -7,5 +7,5 @@ from tests.support.outside.console import Console
 
 @pytest.fixture
 def console(app):
-    """An operator who signed in."""
+    """A signed-in operator."""
     return Console(app)

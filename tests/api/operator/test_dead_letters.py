@@ -1,4 +1,4 @@
-"""Dead letters at the console: looked at, run again, discarded with a reason."""
+"""Dead letters at the console: list, replay, discard with a reason."""
 
 import pytest
 
@@ -8,53 +8,53 @@ from tests.support.api.racing import at_once
 from tests.support.outside.console import TRACEBACK, audited, buried, staged
 
 
-def _dead(console, **filters):
-    return [one["id"] for one in console.get("dead-letters", **filters)["items"]]
+def _list_ids(console, **filters):
+    return [letter["id"] for letter in console.get("dead-letters", **filters)["items"]]
 
 
-def _jobs():
+def _list_jobs():
     with db.any_org_work():
         return db.db.run("select id, failed_at is not null from job order by id")
 
 
-def test_the_newest_comes_first_and_filters_narrow(console, brand, rival):
+def test_list_is_newest_first_and_filtered(console, brand, rival):
     sale, theirs, refund = buried(brand), buried(rival), buried(brand, job=jobs.REFUND_CASCADE)
     staged(brand)
 
-    assert _dead(console) == [refund, theirs, sale]
-    assert _dead(console, queue="refunds") == [refund]
-    assert _dead(console, name="sale.settle") == [theirs, sale]
-    assert _dead(console, organizationId=brand.id) == [refund, sale]
-    assert _dead(console, queue="none") == []
+    assert _list_ids(console) == [refund, theirs, sale]
+    assert _list_ids(console, queue="refunds") == [refund]
+    assert _list_ids(console, name="sale.settle") == [theirs, sale]
+    assert _list_ids(console, organizationId=brand.id) == [refund, sale]
+    assert _list_ids(console, queue="none") == []
     assert console.get("dead-letters/count", organizationId=brand.id) == {"count": 2}
 
 
-def test_pages_go_on_where_the_last_ended(console, brand):
+def test_pages_are_stable_while_new_letters_arrive(console, brand):
     letters = [buried(brand) for _ in range(5)][::-1]
     first = console.get("dead-letters", take=2)
     newer = buried(brand)
     second = console.get("dead-letters", take=2, cursor=first["nextCursor"])
     last = console.get("dead-letters", take=2, cursor=second["nextCursor"])
 
-    assert [one["id"] for page in (first, second, last) for one in page["items"]] == letters
+    assert [item["id"] for page in (first, second, last) for item in page["items"]] == letters
     assert (first["hasMore"], last["hasMore"], last["nextCursor"]) == (True, False, None)
-    assert _dead(console)[0] == newer
+    assert _list_ids(console)[0] == newer
     assert console.call("GET", "dead-letters?cursor=AAAA").status_code == 400
 
 
-def test_a_letter_in_the_list_has_its_last_line_and_alone_its_traceback(console, brand):
+def test_list_item_has_the_last_line_and_details_the_traceback(console, brand):
     letter = buried(brand)
-    (listed,) = console.get("dead-letters")["items"]
-    whole = console.get(f"dead-letters/{letter}")
+    (item,) = console.get("dead-letters")["items"]
+    details = console.get(f"dead-letters/{letter}")
 
-    assert listed["lastLine"] == "LookupError: no <such> sale"
-    assert (listed["arguments"], listed["attempts"]) == ({"sale_id": "a-sale"}, 20)
-    assert listed["organizationId"] == str(brand.id)
-    assert "error" not in listed
-    assert whole == listed | {"error": TRACEBACK}
+    assert item["lastLine"] == "LookupError: no <such> sale"
+    assert (item["arguments"], item["attempts"]) == ({"sale_id": "a-sale"}, 20)
+    assert item["organizationId"] == str(brand.id)
+    assert "error" not in item
+    assert details == item | {"error": TRACEBACK}
 
 
-def test_what_asked_for_it_is_the_request_or_the_job(console, brand, drain):
+def test_requester_of_a_job_is_the_request(console, brand, drain):
     brand.program()
     brand.affiliate("ben")
     sale = brand.sale()
@@ -66,7 +66,7 @@ def test_what_asked_for_it_is_the_request_or_the_job(console, brand, drain):
     assert console.get(f"dead-letters/{number}")["askedBy"] == asked_by
 
 
-def test_a_job_that_asks_for_others_is_named_by_them(brand, drain, receiver):
+def test_requester_of_a_follow_up_job_is_its_parent_job(brand, drain, receiver):
     brand.program()
     brand.affiliate("ben")
     brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["*"]})
@@ -76,12 +76,12 @@ def test_a_job_that_asks_for_others_is_named_by_them(brand, drain, receiver):
     drain("sales")
 
     with db.any_org_work():
-        asked = db.db.run("select distinct asked_by from job where name = 'webhook.deliver'")
-    assert asked == [(f"job sale.settle {number}",)]
+        requesters = db.db.run("select distinct asked_by from job where name = 'webhook.deliver'")
+    assert requesters == [(f"job sale.settle {number}",)]
 
 
 @pytest.mark.parametrize("request_id", ["it's; drop table job --", "a\\'b", "%s"])
-def test_what_a_sender_calls_its_request_is_a_text(brand, request_id):
+def test_hostile_request_id_is_stored_as_text(brand, request_id):
     brand.program()
     brand.affiliate("ben")
 
@@ -98,30 +98,30 @@ def test_what_a_sender_calls_its_request_is_a_text(brand, request_id):
         assert (f"request {request_id}",) in db.db.run("select asked_by from job")
 
 
-def test_a_replayed_letter_waits_again(console, brand):
+def test_replayed_letter_is_pending_again(console, brand):
     letter, other = buried(brand), buried(brand)
 
     assert console.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
-    assert _jobs() == [(letter, False), (other, True)]
+    assert _list_jobs() == [(letter, False), (other, True)]
     assert audited("job.replayed", letter) == [
         ("operator", "ops@example.com", brand.id, {"jobs": [letter], "name": "sale.settle"})
     ]
     assert console.post(f"dead-letters/{letter}/replay").status_code == 404
 
 
-def test_a_discarded_letter_is_gone_and_the_log_keeps_what_it_was(console, brand):
+def test_discarded_letter_is_deleted_and_audited(console, brand):
     letter = buried(brand)
     answer = console.post(f"dead-letters/{letter}/discard", {"why": "paid by hand"})
     ((actor, who, where, after),) = audited("job.discarded", letter)
 
-    assert (answer.status_code, answer.data, _jobs()) == (204, b"", [])
+    assert (answer.status_code, answer.data, _list_jobs()) == (204, b"", [])
     assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, "paid by hand")
     assert after["job"]["arguments"] == {"sale_id": "a-sale"}
     assert "LookupError" not in str(after)
 
 
-def test_a_delivery_whose_letter_is_discarded_has_failed_and_can_be_sent_again(console, brand, drain, receiver):
-    # given: two that wait, of which the job of one dies
+def test_discarding_a_delivery_job_fails_the_delivery_and_allows_resending(console, brand, drain, receiver):
+    # given: two pending deliveries, one with a dead job
     brand.program()
     brand.affiliate("ben")
     endpoint = brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["conversion.created"]}).json["id"]
@@ -140,35 +140,38 @@ def test_a_delivery_whose_letter_is_discarded_has_failed_and_can_be_sent_again(c
     console.post(f"dead-letters/{number}/discard", {"why": "the receiver is gone"})
 
     # then
-    said = brand.get(f"{deliveries}/{delivery}").json
-    assert (said["status"], said["failureReason"]) == ("Failed", "The job that would have sent it was deleted.")
-    assert said["settledAt"] is not None
-    assert said["nextAttemptAt"] is None
-    assert [one["status"] for one in brand.get(deliveries).json["items"]].count("Pending") == 1
+    delivery_view = brand.get(f"{deliveries}/{delivery}").json
+    assert (delivery_view["status"], delivery_view["failureReason"]) == (
+        "Failed",
+        "The job that would have sent it was deleted.",
+    )
+    assert delivery_view["settledAt"] is not None
+    assert delivery_view["nextAttemptAt"] is None
+    assert [item["status"] for item in brand.get(deliveries).json["items"]].count("Pending") == 1
     assert brand.post(f"{deliveries}/{delivery}/redeliver").status_code == 200
     drain("webhooks")
-    assert {one["status"] for one in brand.get(deliveries).json["items"]} == {"Delivered"}
+    assert {item["status"] for item in brand.get(deliveries).json["items"]} == {"Delivered"}
     assert len(receiver.events) == 2
 
 
-def test_a_discard_without_a_reason_does_nothing(console, brand):
+def test_discard_without_a_reason_returns_400(console, brand):
     letter = buried(brand)
     for body in ({}, {"why": ""}, {"why": " \n"}):
         assert "why" in console.post(f"dead-letters/{letter}/discard", body).json["errors"]
 
-    assert _jobs() == [(letter, True)]
+    assert _list_jobs() == [(letter, True)]
 
 
-def test_what_is_alive_is_neither_replayed_nor_discarded(console, brand):
+def test_live_job_is_neither_replayed_nor_discarded(console, brand):
     living = staged(brand)
 
     assert console.post(f"dead-letters/{living}/replay").status_code == 404
     assert console.post(f"dead-letters/{living}/discard", {"why": "w"}).status_code == 404
     assert console.call("GET", f"dead-letters/{living}").status_code == 404
-    assert _jobs() == [(living, False)]
+    assert _list_jobs() == [(living, False)]
 
 
-def test_the_same_key_gets_the_first_answer_again(console, brand):
+def test_repeated_idempotency_key_returns_the_first_response(console, brand):
     letter = buried(brand)
     first, again = (
         console.post(f"dead-letters/{letter}/discard", {"why": "w"}, Idempotency_Key="one-form") for _ in range(2)
@@ -180,7 +183,7 @@ def test_the_same_key_gets_the_first_answer_again(console, brand):
     assert len(audited("job.discarded", letter)) == 1
 
 
-def test_two_at_once_with_one_key_discard_once(console, brand):
+def test_concurrent_discards_with_one_key_discard_once(console, brand):
     letter = buried(brand)
 
     def discard():
@@ -190,18 +193,18 @@ def test_two_at_once_with_one_key_discard_once(console, brand):
     assert len(audited("job.discarded", letter)) == 1
 
 
-def test_a_filter_is_replayed_when_its_count_is_confirmed(console, brand, rival):
+def test_filtered_replay_needs_a_confirmed_count(console, brand, rival):
     mine, theirs = [buried(brand), buried(brand)], buried(rival)
-    wanted = {"organizationId": str(brand.id), "queue": "sales", "confirmCount": 2, "why": "the cause is gone"}
-    answer = console.post("dead-letters/replay", wanted)
+    body = {"organizationId": str(brand.id), "queue": "sales", "confirmCount": 2, "why": "the cause is gone"}
+    answer = console.post("dead-letters/replay", body)
 
     assert (answer.status_code, answer.json) == (200, {"replayed": mine})
-    assert _jobs() == [(mine[0], False), (mine[1], False), (theirs, True)]
+    assert _list_jobs() == [(mine[0], False), (mine[1], False), (theirs, True)]
     ((_, who, _, after),) = audited("job.replayed", "filter")[-1:]
     assert (who, after["count"], after["why"]) == ("ops@example.com", 2, "the cause is gone")
 
 
-def test_a_count_that_changed_replays_nothing(console, brand):
+def test_changed_count_replays_nothing(console, brand):
     buried(brand)
     for confirmed in (0, 2, -1):
         answer = console.post("dead-letters/replay", {"confirmCount": confirmed})
@@ -210,10 +213,10 @@ def test_a_count_that_changed_replays_nothing(console, brand):
     for confirmed in ("1", 1.5, None, True):
         assert console.post("dead-letters/replay", {"confirmCount": confirmed}).status_code == 400
     assert console.post("dead-letters/replay", {}).status_code == 400
-    assert [is_dead for _, is_dead in _jobs()] == [True]
+    assert [is_dead for _, is_dead in _list_jobs()] == [True]
 
 
-def _sold(brand, event="order-a", **fields):
+def _create_dead_sale(brand, event="order-a", **fields):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId=event, **fields)
@@ -226,7 +229,7 @@ def _sold(brand, event="order-a", **fields):
 
 
 def test_dead_sale_names_what_its_discard_leaves(console, brand):
-    number = _sold(brand, amountCents=5_000)
+    number = _create_dead_sale(brand, amountCents=5_000)
     leaves = console.get(f"dead-letters/{number}")["leaves"]
     console.post(f"dead-letters/{number}/discard", {"why": "w"})
     ((*_, after),) = audited("job.discarded", number)
@@ -240,8 +243,8 @@ def test_dead_sale_names_what_its_discard_leaves(console, brand):
 
 
 def test_kinds_are_summed_per_currency(console, brand, rival):
-    _sold(brand, amountCents=5_000)
-    _sold(rival, amountCents=700)
+    _create_dead_sale(brand, amountCents=5_000)
+    _create_dead_sale(rival, amountCents=700)
     buried(brand, job=jobs.REFUND_CASCADE)
 
     summary = console.get("dead-letters/kinds")
@@ -261,7 +264,7 @@ def test_filter_is_discarded_when_its_count_is_confirmed(console, brand, rival):
     answer = console.post("dead-letters/discard", body)
 
     assert (answer.status_code, answer.json) == (200, {"discarded": mine})
-    assert _jobs() == [(theirs, True), (living, False)]
+    assert _list_jobs() == [(theirs, True), (living, False)]
     for number in mine:
         ((_, who, where, after),) = audited("job.discarded", number)
         assert (who, where, after["why"]) == ("ops@example.com", brand.id, "a test shop")
@@ -275,7 +278,7 @@ def test_bulk_discard_with_changed_count_or_no_reason_discards_nothing(console, 
     assert (mismatch.status_code, mismatch.json["error"], mismatch.json["count"]) == (409, "count_mismatch", 1)
     for body in ({"why": "w"}, {"confirmCount": 1}, {"confirmCount": 1, "why": " "}):
         assert console.post("dead-letters/discard", body).status_code == 400
-    assert _jobs() == [(letter, True)]
+    assert _list_jobs() == [(letter, True)]
 
 
 def test_list_shows_first_line_of_the_message_of_a_postgresql_error(console, brand):

@@ -1,4 +1,4 @@
-"""Disputes about milestones: an operator hears both sides and settles them. Source: docs/deals.md."""
+"""Disputes about milestones and their settlement by an operator. Source: docs/deals.md."""
 
 import threading
 
@@ -28,37 +28,37 @@ def _settle(console, deal_id, cents, seq=2, **more):
     return console.post(f"deals/{deal_id}/milestones/{seq}/settle", body)
 
 
-def _open(console, dealing):
-    return [one for one in console.get("disputes") if one["organizationId"] == str(dealing.brand.id)]
+def _list_open(console, dealing):
+    return [dispute for dispute in console.get("disputes") if dispute["organizationId"] == str(dealing.brand.id)]
 
 
-def test_what_waits_is_listed_until_it_is_settled(console, dealing, disputed):
-    (listed,) = _open(console, dealing)
+def test_open_dispute_is_listed_until_settled(console, dealing, disputed):
+    (item,) = _list_open(console, dealing)
     before = console.get("attention")["disputes"]
     answer = _settle(console, disputed, 15_000)
 
-    assert (listed["dealId"], listed["seq"], listed["title"], listed["deal"]) == (disputed, 2, "Part 2", "Autumn video")
-    assert (listed["amountCents"], listed["currency"], listed["openedBy"]) == (20_000, "USD", "affiliate")
-    assert listed["disputeReason"] == REASON["reason"]
+    assert (item["dealId"], item["seq"], item["title"], item["deal"]) == (disputed, 2, "Part 2", "Autumn video")
+    assert (item["amountCents"], item["currency"], item["openedBy"]) == (20_000, "USD", "affiliate")
+    assert item["disputeReason"] == REASON["reason"]
     assert answer.status_code == 200, answer.get_data(as_text=True)
-    assert _open(console, dealing) == []
+    assert _list_open(console, dealing) == []
     assert console.get("attention")["disputes"] == before - 1
 
 
-def test_a_part_is_paid_and_the_rest_goes_back(console, dealing, disputed):
+def test_partial_settlement_pays_the_affiliate_and_refunds_the_brand(console, dealing, disputed):
     settled = _settle(console, disputed, 15_000)
     drain("payouts")
-    shown = console.get(f"deals/{disputed}")
+    deal = console.get(f"deals/{disputed}")
 
     assert settled.json["milestones"][1]["status"] == "Settled"
     assert settled.json["milestones"][1]["toAffiliateCents"] == 15_000
-    part = shown["milestones"][1]
+    part = deal["milestones"][1]
     assert (part["paidCents"], part["returnedCents"]) == (15_000, 5_000)
-    assert [(one["kind"], one["amountCents"], one["state"]) for one in shown["requests"]][1:] == [
+    assert [(request["kind"], request["amountCents"], request["state"]) for request in deal["requests"]][1:] == [
         ("refund", 5_000, "paid")
     ]
     assert dealing.payouts() == [("Paid", 15_000)]
-    assert shown["escrowCents"] == 50_000
+    assert deal["escrowCents"] == 50_000
     assert audited("deal.settled", disputed) == [
         (
             "operator",
@@ -78,7 +78,7 @@ def test_a_part_is_paid_and_the_rest_goes_back(console, dealing, disputed):
 
 
 @pytest.mark.parametrize(("cents", "end"), [(0, (0, 20_000)), (20_000, (20_000, 0))])
-def test_all_of_it_goes_to_one_of_them(console, dealing, disputed, cents, end):
+def test_whole_amount_can_go_to_either_side(console, dealing, disputed, cents, end):
     _settle(console, disputed, cents)
     drain("payouts")
     part = console.get(f"deals/{disputed}")["milestones"][1]
@@ -86,17 +86,17 @@ def test_all_of_it_goes_to_one_of_them(console, dealing, disputed, cents, end):
     assert (part["paidCents"], part["returnedCents"]) == end
 
 
-def test_a_deal_is_shown_with_both_sides(console, dealing, disputed):
-    shown = console.get(f"deals/{disputed}")
+def test_deal_shows_both_sides(console, dealing, disputed):
+    deal = console.get(f"deals/{disputed}")
 
-    assert (shown["organization"], shown["organizationId"]) == ("Brand", str(dealing.brand.id))
-    assert [(shown["affiliateEmail"],)] == dealing.brand.rows("select email from affiliate")
-    assert [one["status"] for one in shown["milestones"]] == ["Funded", "Disputed"]
-    assert (shown["chargedCents"], shown["escrowCents"]) == (70_000 + shown["takeCents"], 70_000)
-    assert [(one["kind"], one["state"]) for one in shown["requests"]] == [("charge", "paid")]
+    assert (deal["organization"], deal["organizationId"]) == ("Brand", str(dealing.brand.id))
+    assert [(deal["affiliateEmail"],)] == dealing.brand.rows("select email from affiliate")
+    assert [part["status"] for part in deal["milestones"]] == ["Funded", "Disputed"]
+    assert (deal["chargedCents"], deal["escrowCents"]) == (70_000 + deal["takeCents"], 70_000)
+    assert [(part["kind"], part["state"]) for part in deal["requests"]] == [("charge", "paid")]
 
 
-def test_what_is_no_dispute_is_not_settled(console, dealing, disputed):
+def test_undisputed_milestone_cannot_be_settled(console, dealing, disputed):
     refused = _settle(console, disputed, 1, seq=1)
     _settle(console, disputed, 1)
     again = _settle(console, disputed, 2)
@@ -108,7 +108,7 @@ def test_what_is_no_dispute_is_not_settled(console, dealing, disputed):
     assert len(audited("deal.settled", disputed)) == 1
 
 
-def test_amounts_and_reasons_that_cannot_be_settle_nothing(console, dealing, disputed):
+def test_invalid_amounts_and_reasons_settle_nothing(console, dealing, disputed):
     for cents in (-1, 20_001, 2**63, -(2**63), 1e30, "20000", 1.5, True, None):
         assert _settle(console, disputed, cents).status_code == 400, cents
     for why in ("", " ", "\x00", "x" * 10_000, None, 1):
@@ -120,7 +120,7 @@ def test_amounts_and_reasons_that_cannot_be_settle_nothing(console, dealing, dis
     assert audited("deal.settled", disputed) == []
 
 
-def test_two_operators_at_once_settle_it_once(console, dealing, disputed):
+def test_concurrent_settlements_settle_once(console, dealing, disputed):
     answers = []
     threads = [
         threading.Thread(target=lambda cents=cents: answers.append(_settle(console, disputed, cents)))
@@ -137,7 +137,7 @@ def test_two_operators_at_once_settle_it_once(console, dealing, disputed):
     assert (part["paidCents"], part["paidCents"] + part["returnedCents"]) == (part["toAffiliateCents"], 20_000)
 
 
-def test_a_repeated_request_settles_once(console, dealing, disputed):
+def test_repeated_idempotency_key_settles_once(console, dealing, disputed):
     body = {"toAffiliateCents": 7, "why": "w"}
     path = f"deals/{disputed}/milestones/2/settle"
     first, second = (console.post(path, body, Idempotency_Key=f"settle-{disputed}") for _ in range(2))
@@ -146,7 +146,7 @@ def test_a_repeated_request_settles_once(console, dealing, disputed):
     assert len(audited("deal.settled", disputed)) == 1
 
 
-def test_what_its_source_refused_to_give_back_is_asked_for_again(console, dealing, disputed):
+def test_rejected_refund_can_be_requested_again(console, dealing, disputed):
     path = f"deals/{disputed}/milestones/2/refund"
     early = console.post(path, {"why": "w"})
     dealing.brand.set(sandboxRail="fail")
@@ -160,15 +160,15 @@ def test_what_its_source_refused_to_give_back_is_asked_for_again(console, dealin
     assert (early.status_code, early.json["error"]) == (409, "invalid_status_transition")
     assert answer.status_code == 200
     assert (twice.status_code, twice.json["error"]) == (409, "invalid_status_transition")
-    shown = console.get(f"deals/{disputed}")
-    assert [(one["number"], one["state"]) for one in shown["requests"] if one["kind"] == "refund"] == [
+    deal = console.get(f"deals/{disputed}")
+    assert [(request["number"], request["state"]) for request in deal["requests"] if request["kind"] == "refund"] == [
         (1, "rejected"),
         (2, "paid"),
     ]
     assert audited("deal.refund_asked", disputed)[0][3] == {"seq": 2, "why": "they have mended it"}
 
 
-def test_settling_wants_a_login_of_the_last_hour(console, dealing, disputed):
+def test_settlement_needs_a_login_within_the_last_hour(console, dealing, disputed):
     answer = _settle(console.aged(minutes=61), disputed, 1)
 
     assert (answer.status_code, answer.json["error"]) == (403, "fresh_login_required")

@@ -1,4 +1,4 @@
-"""What operators decide about money, and what they let go of for ever, wants a login of the last hour."""
+"""Decisions about money and permanent deletions need an operator login within the last hour."""
 
 import pytest
 
@@ -28,14 +28,14 @@ def _refusal(answer):
     return answer.status_code, (answer.get_json(silent=True) or {}).get("error")
 
 
-def test_decisions_want_a_login_of_the_last_hour(console, stale):
+def test_decisions_need_a_login_within_the_last_hour(console, stale):
     fresh = console.aged(minutes=59)
     for method, path, body in _DECISIONS:
         assert _refusal(stale.call(method, path, body)) == _STALE, path
         assert fresh.call(method, path, body).status_code in (200, 404), path
 
 
-def test_nothing_is_decided_before_it(app, stale):
+def test_decision_with_a_stale_login_changes_nothing(app, stale):
     payroll = Payroll.owing(app)
     run_id = payroll.under_review()
 
@@ -43,7 +43,7 @@ def test_nothing_is_decided_before_it(app, stale):
     assert payroll.payouts("status") == [("Pending",)]
 
 
-def test_looking_and_what_moves_no_money_wants_none(brand, stale):
+def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale):
     letter = buried(brand)
 
     for path in ("queues", "dead-letters", "payouts/runs", "payouts/doubtful", "rates", "attention"):
@@ -53,7 +53,7 @@ def test_looking_and_what_moves_no_money_wants_none(brand, stale):
     assert stale.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
 
 
-def test_a_dead_letter_that_moves_money_is_replayed_after_a_fresh_login(console, brand, stale):
+def test_letter_that_moves_money_needs_a_fresh_login_to_replay(console, brand, stale):
     letter = buried(brand, job=jobs.PAYOUT_TRANSFER)
     refused = stale.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}")
     answers = [console.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}") for _ in range(2)]

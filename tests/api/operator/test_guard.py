@@ -1,4 +1,4 @@
-"""Operators alone: no key, no token and no other person gets to see what is here."""
+"""Operator routes accept operators only: no key, no token and no other person."""
 
 import re
 
@@ -19,7 +19,7 @@ def _routes(app):
             yield from ((method, path) for method in rule.methods - {"HEAD", "OPTIONS"})
 
 
-def test_everything_of_operators_is_theirs_alone(app):
+def test_every_operator_route_has_the_operator_audience(app):
     audiences = {
         app.view_functions[rule.endpoint].operation.guard.audience
         for rule in app.url_map.iter_rules()
@@ -30,7 +30,7 @@ def test_everything_of_operators_is_theirs_alone(app):
     assert len(list(_routes(app))) >= 18
 
 
-def test_a_key_and_a_token_are_nobody_here(app, brand):
+def test_keys_and_tokens_return_401(app, brand):
     bearers = [
         brand.api_key,
         brand.person("Owner").api_key,
@@ -46,12 +46,12 @@ def test_a_key_and_a_token_are_nobody_here(app, brand):
 
 
 @pytest.mark.parametrize("kind", ["member", "account"])
-def test_other_people_at_the_pages_are_nobody_here(app, kind):
+def test_members_and_affiliates_return_401(app, kind):
     for method, path in _routes(app):
         assert Console(app).other(kind).call(method, path, {}).status_code == 401
 
 
-def test_pages_know_whom_to_offer_what(app):
+def test_guards_tell_operators_from_members(app):
     operator = Console(app)
     member = operator.other("member")
 
@@ -60,18 +60,18 @@ def test_pages_know_whom_to_offer_what(app):
     assert not guards.is_allowed(Guard(audience="brand"), operator._person)
 
 
-def test_no_header_of_the_network_makes_an_operator(app):
+def test_request_header_cannot_make_an_operator(app):
     for name in ("finderfee.person", "Finderfee-Person", "X-Operator"):
         assert app.test_client().get("/api/operator/queues", headers={name: "operator"}).status_code == 401
 
 
-def test_nothing_malformed_breaks_a_route(app, console):
+def test_malformed_bodies_never_return_500(app, console):
     for method, path in _routes(app):
         for body in ({}, {"why": 7}, {"why": "\x00"}, {"why": "x" * 5_000}, {"settings": {"plan": 1}}, [], None):
             assert console.call(method, path, body).status_code in (200, 202, 204, 400, 404, 409), f"{method} {path}"
 
 
-def test_ids_that_name_nothing_are_404s(app, console):
+def test_unknown_ids_return_404(app, console):
     for rule in app.url_map.iter_rules():
         if not rule.rule.startswith(_OPERATIONS) or not rule.arguments:
             continue

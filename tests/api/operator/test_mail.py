@@ -1,4 +1,4 @@
-"""Letters at the console: listed, read with their sign-in links masked, sent again."""
+"""Emails at the console: list, read with masked sign-in links, send again."""
 
 import pytest
 
@@ -10,7 +10,7 @@ _LINK = "https://acme.example/sign-in/link/S3cr3t-T0ken_abc.def"
 
 @pytest.fixture
 def office(app, monkeypatch):
-    """A mail server that this process has no SMTP_URL of until a test sets it."""
+    """A mail server; SMTP_URL is unset until a test sets it."""
     opened = PostOffice(monkeypatch)
     opened.server = opened.settings.mail.smtp
     opened.set(smtp=None)
@@ -18,42 +18,42 @@ def office(app, monkeypatch):
     opened.close()
 
 
-def _letters(console, brand, **query):
+def _list_emails(console, brand, **query):
     return console.get("mail", organizationId=brand.id, **query)["items"]
 
 
 @pytest.mark.usefixtures("office")
-def test_letters_are_listed_newest_first_by_their_state(console, brand, rival, drain):
+def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, drain):
     stage(brand, "First")
     stage(rival, "Theirs")
     drain()
     stage(brand, "Second")
 
-    assert [(one["subject"], one["status"]) for one in _letters(console, brand)] == [
+    assert [(email["subject"], email["status"]) for email in _list_emails(console, brand)] == [
         ("Second", "Queued"),
         ("First", "Kept"),
     ]
-    assert [one["subject"] for one in _letters(console, brand, status="Kept")] == ["First"]
-    (kept,) = _letters(console, brand, status="Kept")
-    assert (kept["recipient"], kept["kind"], kept["hasBody"]) == ("ben@example.com", "affiliate.invite", True)
-    assert "text" not in kept
+    assert [email["subject"] for email in _list_emails(console, brand, status="Kept")] == ["First"]
+    (email,) = _list_emails(console, brand, status="Kept")
+    assert (email["recipient"], email["kind"], email["hasBody"]) == ("ben@example.com", "affiliate.invite", True)
+    assert "text" not in email
     assert console.call("GET", "mail?status=Lost").status_code == 400
 
 
 @pytest.mark.usefixtures("office")
-def test_the_list_has_pages(console, brand):
+def test_list_has_pages(console, brand):
     for number in range(3):
         stage(brand, f"Letter {number}")
     first = console.get("mail", organizationId=brand.id, take=2)
     last = console.get("mail", organizationId=brand.id, take=2, cursor=first["nextCursor"])
 
-    subjects = [one["subject"] for page in (first, last) for one in page["items"]]
+    subjects = [email["subject"] for page in (first, last) for email in page["items"]]
     assert subjects == ["Letter 2", "Letter 1", "Letter 0"]
     assert not last["hasMore"]
 
 
 @pytest.mark.usefixtures("office")
-def test_a_letter_that_is_read_is_written_down_and_signs_nobody_in(console, brand, drain):
+def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, drain):
     (letter,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
     drain()
     opened = console.get(f"mail/{letter}")
@@ -64,7 +64,7 @@ def test_a_letter_that_is_read_is_written_down_and_signs_nobody_in(console, bran
     assert audited("mail.read", letter) == [("operator", "ops@example.com", brand.id, {"kind": "affiliate.invite"})]
 
 
-def test_a_letter_without_a_text_is_shown_without(console, brand, office, drain):
+def test_sent_email_has_no_text(console, brand, office, drain):
     office.set(smtp=office.server)
     (letter,) = stage(brand)
     drain()
@@ -74,7 +74,7 @@ def test_a_letter_without_a_text_is_shown_without(console, brand, office, drain)
     assert console.post(f"mail/{letter}/retry").json["error"] == "not_retryable"
 
 
-def test_a_kept_letter_is_sent_once_there_is_a_server(console, brand, office, drain):
+def test_unsent_email_is_sent_once_there_is_a_server(console, brand, office, drain):
     (letter,) = stage(brand, "Join us")
     drain()
     refused = console.post(f"mail/{letter}/retry")

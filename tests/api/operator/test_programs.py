@@ -1,4 +1,4 @@
-"""Programs of every organization: an operator suspends one that must not earn, and resumes it."""
+"""Programs of every organization: an operator suspends and resumes them."""
 
 import threading
 
@@ -12,12 +12,12 @@ from tests.support.rows.program_rows import conversion
 @pytest.fixture
 def program_id(brand):
     """A program of the brand in which ben sells."""
-    found = brand.program()
+    created_id = brand.program()
     brand.affiliate("ben")
-    return str(found)
+    return str(created_id)
 
 
-def test_a_suspended_program_earns_nothing_until_it_is_resumed(console, brand, program_id):
+def test_suspended_program_earns_nothing_until_resumed(console, brand, program_id):
     conversion(brand, brand.affiliate("ann"), commission_cents=1_234)
     suspended = console.post(f"programs/{program_id}/suspend", {"why": "stolen <cards>"})
     refused = brand.sale()
@@ -34,7 +34,7 @@ def test_a_suspended_program_earns_nothing_until_it_is_resumed(console, brand, p
         assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, why)
 
 
-def test_what_is_so_already_changes_nothing_and_is_not_written_down(console, brand, program_id):
+def test_repeated_suspend_or_resume_changes_nothing_and_is_not_audited(console, brand, program_id):
     first = console.post(f"programs/{program_id}/suspend", {"why": "a"}).json
     again = console.post(f"programs/{program_id}/suspend", {"why": "b"})
 
@@ -45,7 +45,7 @@ def test_what_is_so_already_changes_nothing_and_is_not_written_down(console, bra
     assert len(audited("program.resumed", program_id)) == 1
 
 
-def test_two_operators_at_once_suspend_it_once(console, program_id):
+def test_concurrent_suspensions_suspend_once(console, program_id):
     answers = []
     threads = [
         threading.Thread(
@@ -63,7 +63,7 @@ def test_two_operators_at_once_suspend_it_once(console, program_id):
     assert len(audited("program.suspended", program_id)) == 1
 
 
-def test_a_reason_is_wanted_and_has_an_end(console, program_id):
+def test_reason_is_required_and_limited_in_length(console, program_id):
     for act in ("suspend", "resume"):
         for why in (None, "", " \n", "\x00", "a\x00b", "x" * 10_000, 7, ["w"]):
             assert console.post(f"programs/{program_id}/{act}", {"why": why}).status_code == 400, (act, why)
@@ -73,21 +73,24 @@ def test_a_reason_is_wanted_and_has_an_end(console, program_id):
     assert console.post(f"programs/{program_id}/suspend", {"why": "ü" * 1_000}).status_code == 200
 
 
-def test_a_program_is_shown_with_whose_it_is_and_where_it_stands(console, brand, rival, program_id):
+def test_program_shows_its_organization_and_status(console, brand, rival, program_id):
     archived = str(rival.program(archived_at="2026-01-01T00:00:00Z", name="Over"))
     inactive = str(rival.program(is_active=False))
 
-    shown = console.get(f"programs/{program_id}")
-    assert (shown["organizationId"], shown["organization"], shown["affiliates"]) == (str(brand.id), "Brand", 1)
-    assert [console.get(f"programs/{one}")["status"] for one in (archived, inactive)] == ["Archived", "Inactive"]
+    program = console.get(f"programs/{program_id}")
+    assert (program["organizationId"], program["organization"], program["affiliates"]) == (str(brand.id), "Brand", 1)
+    assert [console.get(f"programs/{other_id}")["status"] for other_id in (archived, inactive)] == [
+        "Archived",
+        "Inactive",
+    ]
 
 
-def test_programs_are_listed_by_brand_state_and_words(console, brand, rival, program_id):
+def test_programs_are_filtered_by_brand_status_and_text(console, brand, rival, program_id):
     theirs = [str(rival.program(name=f"Ünique {rival.id.hex} {n}")) for n in range(3)]
     console.post(f"programs/{theirs[1]}/suspend", {"why": "w"})
 
     def ids(**query):
-        return [one["id"] for one in console.get("programs", **query)["items"]]
+        return [program["id"] for program in console.get("programs", **query)["items"]]
 
     assert ids(organizationId=rival.id) == theirs[::-1]
     assert ids(organizationId=rival.id, status="Suspended") == [theirs[1]]
@@ -96,6 +99,6 @@ def test_programs_are_listed_by_brand_state_and_words(console, brand, rival, pro
     assert ids(q="%25", organizationId=brand.id) == []
     first = console.get("programs", organizationId=rival.id, take=2)
     rest = console.get("programs", organizationId=rival.id, take=2, cursor=first["nextCursor"])
-    assert [one["id"] for page in (first, rest) for one in page["items"]] == theirs[::-1]
+    assert [program["id"] for page in (first, rest) for program in page["items"]] == theirs[::-1]
     for query in ("status=Gone", "organizationId=x", "cursor=x", "q=%00"):
         assert console.call("GET", f"programs?{query}").status_code == 400, query

@@ -1,4 +1,4 @@
-"""Queues and the schedule, as an operator sees and moves them."""
+"""Queues and the schedule at the console."""
 
 from datetime import datetime, timedelta
 
@@ -10,12 +10,12 @@ from tests.support.outside.console import audited, buried, staged
 from workers import pace
 
 
-def _queue(console, name):
-    (found,) = [one for one in console.get("queues") if one["queue"] == name]
-    return found
+def _get_queue(console, name):
+    (queue,) = [item for item in console.get("queues") if item["queue"] == name]
+    return queue
 
 
-def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
+def test_every_queue_shows_its_threads_and_job_counts(console, brand):
     staged(brand)
     out, retrying = staged(brand), staged(brand)
     buried(brand)
@@ -25,8 +25,8 @@ def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
         db.db.run("update job set attempt = 1, deadline = now() + interval '1 minute' where id = %s", (out,))
         db.db.run("update job set attempt = 1, run_at = now() + interval '1 minute' where id = %s", (retrying,))
 
-    assert [one["queue"] for one in console.get("queues")] == sorted(jobs.QUEUES)
-    assert _queue(console, "sales") | {"oldestS": 0} == {
+    assert [entry["queue"] for entry in console.get("queues")] == sorted(jobs.QUEUES)
+    assert _get_queue(console, "sales") | {"oldestS": 0} == {
         "queue": "sales",
         "threads": 6,
         "waiting": 1,
@@ -41,13 +41,11 @@ def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
         "waitsFor": None,
         "waitsUntil": None,
     }
-    assert _queue(console, "mail")["doneLastMinute"] == 0
+    assert _get_queue(console, "mail")["doneLastMinute"] == 0
 
 
-def test_what_is_done_is_counted_by_its_queue(brand, drain, monkeypatch):
-    monkeypatch.setattr(
-        pace, "completed", pace.CompletedJobs()
-    )  # of all that was done before, some minute ends meanwhile
+def test_completed_jobs_are_counted_by_queue(brand, drain, monkeypatch):
+    monkeypatch.setattr(pace, "completed", pace.CompletedJobs())  # ignore jobs completed before
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -56,14 +54,14 @@ def test_what_is_done_is_counted_by_its_queue(brand, drain, monkeypatch):
     assert pace.completed.last_minute()["sales"] == 1
 
 
-def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):
+def test_paused_queue_dispatches_no_job_and_shows_the_reason(console, brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
     answer = console.post("queues/sales/pause", {"why": "the processor is being mended"})
 
     assert (answer.status_code, drain("sales")) == (204, 0)
-    assert _queue(console, "sales")["pausedWhy"] == "the processor is being mended"
+    assert _get_queue(console, "sales")["pausedWhy"] == "the processor is being mended"
     assert audited("queue.paused", "sales")[-1] == (
         "operator",
         "ops@example.com",
@@ -73,11 +71,11 @@ def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):
 
     assert console.post("queues/sales/resume").status_code == 204
     assert drain("sales") == 1
-    assert _queue(console, "sales")["pausedAt"] is None
+    assert _get_queue(console, "sales")["pausedAt"] is None
     assert audited("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
 
 
-def test_a_pause_without_a_reason_and_an_unknown_queue_are_refused(console):
+def test_pause_without_a_reason_or_of_an_unknown_queue_is_refused(console):
     for body in ({}, {"why": ""}, {"why": "  "}, {"why": None}):
         answer = console.post("queues/sales/pause", body)
 
@@ -85,34 +83,34 @@ def test_a_pause_without_a_reason_and_an_unknown_queue_are_refused(console):
         assert "why" in answer.json["errors"]
     assert console.post("queues/cellar/pause", {"why": "w"}).status_code == 404
     assert console.post("queues/cellar/resume").status_code == 404
-    assert _queue(console, "sales")["pausedAt"] is None
+    assert _get_queue(console, "sales")["pausedAt"] is None
 
 
-def test_the_first_pause_keeps_its_reason(console):
+def test_first_pause_keeps_its_reason(console):
     console.post("queues/mail/pause", {"why": "first"})
     console.post("queues/mail/pause", {"why": "second"})
 
-    assert _queue(console, "mail")["pausedWhy"] == "first"
+    assert _get_queue(console, "mail")["pausedWhy"] == "first"
 
 
-def _line(console, job):
-    (found,) = [one for one in console.get("schedule") if one["name"] == job.name]
-    return found
+def _get_entry(console, job):
+    (entry,) = [item for item in console.get("schedule") if item["name"] == job.name]
+    return entry
 
 
-def test_the_schedule_says_when_each_line_came_and_comes(console):
-    assert [one["name"] for one in console.get("schedule")] == [entry.job.name for entry in schedule.SCHEDULE]
-    assert _line(console, jobs.FORGET)["cron"] == "*/10 * * * *"
-    assert _line(console, jobs.FORGET)["lastAt"] is None
-    assert datetime.fromisoformat(_line(console, jobs.FORGET)["nextAt"]).minute % 10 == 0
+def test_schedule_shows_last_and_next_run(console):
+    assert [entry["name"] for entry in console.get("schedule")] == [entry.job.name for entry in schedule.SCHEDULE]
+    assert _get_entry(console, jobs.FORGET)["cron"] == "*/10 * * * *"
+    assert _get_entry(console, jobs.FORGET)["lastAt"] is None
+    assert datetime.fromisoformat(_get_entry(console, jobs.FORGET)["nextAt"]).minute % 10 == 0
 
 
-def test_a_line_whose_ticks_do_not_come_is_late(console):
+def test_entry_without_recent_runs_is_late(console):
     with db.any_org_work():
         (now,) = db.db.row("select date_trunc('minute', now())")
         for job, at in ((jobs.LEADS_EXPIRE, now), (jobs.FORGET, now - timedelta(days=365))):
             ticks.claim(name=job.name, scheduled_for=at)
 
-    assert _line(console, jobs.FORGET)["isLate"]
-    assert _line(console, jobs.INVITES_EXPIRE)["isLate"]
-    assert not _line(console, jobs.LEADS_EXPIRE)["isLate"]
+    assert _get_entry(console, jobs.FORGET)["isLate"]
+    assert _get_entry(console, jobs.INVITES_EXPIRE)["isLate"]
+    assert not _get_entry(console, jobs.LEADS_EXPIRE)["isLate"]

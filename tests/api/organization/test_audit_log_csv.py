@@ -15,7 +15,7 @@ def _rows(answer):
 
 
 @pytest.mark.parametrize(("query", "accept"), [("?format=csv", "application/json"), ("", "text/csv")])
-def test_a_key_gets_8_columns_of_csv(pro, query, accept):
+def test_key_gets_8_columns(pro, query, accept):
     values = enter(pro)
 
     answer = pro.get(f"{URL}{query}", Accept=accept)
@@ -35,7 +35,7 @@ def test_a_key_gets_8_columns_of_csv(pro, query, accept):
     ]
 
 
-def test_an_owner_gets_11_columns_of_csv(owner):
+def test_owner_gets_11_columns(owner):
     values = enter(owner, before=None)
 
     heading, *rows = _rows(owner.get(f"{URL}?format=csv"))
@@ -46,15 +46,15 @@ def test_an_owner_gets_11_columns_of_csv(owner):
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "text/csv;q=0.5, application/json", "nonsense"])
-def test_json_is_what_everybody_else_gets(owner, accept):
+def test_json_is_the_default_format(owner, accept):
     assert owner.get(URL, Accept=accept).content_type == "application/json"
 
 
-def test_format_wins_over_accept(owner):
+def test_format_parameter_takes_precedence_over_accept(owner):
     assert owner.get(f"{URL}?format=json", Accept="text/csv").content_type == "application/json"
 
 
-def test_csv_is_narrowed_like_the_list(owner):
+def test_csv_obeys_the_filters_of_the_list(owner):
     enter(owner, "program.created")
     enter(owner, "api_key.created")
 
@@ -62,19 +62,19 @@ def test_csv_is_narrowed_like_the_list(owner):
 
 
 @pytest.mark.parametrize("agent", ["=cmd()", "+1", "-1", "@x", "\tx", "\rx"])
-def test_no_cell_is_a_formula(owner, agent):
+def test_formula_cells_are_escaped(owner, agent):
     enter(owner, user_agent=agent, actor_label="日本")
 
     assert _rows(owner.get(f"{URL}?format=csv&action=program.created"))[1][10] == "'" + agent
 
 
-def test_a_cell_may_hold_what_csv_is_made_of(owner):
+def test_quotes_commas_and_line_breaks_are_quoted(owner):
     enter(owner, after={"name": 'a "quoted", name\nwith lines'})
 
     assert _rows(owner.get(f"{URL}?format=csv"))[-1][6] == '{"name":"a \\"quoted\\", name\\nwith lines"}'
 
 
-def test_reading_it_as_csv_is_audited(owner):
+def test_csv_export_is_audited(owner):
     owner.get(f"{URL}?format=csv")
     owner.get(URL)
 
@@ -82,7 +82,7 @@ def test_reading_it_as_csv_is_audited(owner):
     assert rows == [("audit_log.exported", str(owner.id), "owner@example.com")]
 
 
-def test_csv_comes_in_pieces_of_which_none_holds_everything(owner):
+def test_csv_is_streamed_in_pieces(owner):
     fill(owner, 2500)
 
     answer = owner.get(f"{URL}?format=csv&action=a.b")
@@ -93,7 +93,7 @@ def test_csv_comes_in_pieces_of_which_none_holds_everything(owner):
     assert [int(row[3]) for row in rows[1:]] == list(range(2500, 0, -1))
 
 
-def test_csv_ends_after_50_000_rows(owner):
+def test_csv_is_limited_to_50_000_rows(owner):
     fill(owner, 50_001)
 
     assert owner.get(f"{URL}?format=csv&action=a.b").data.count(b"\r\n") == 50_001

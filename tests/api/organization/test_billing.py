@@ -30,7 +30,7 @@ def _pay(brand, cents, currency="USD", *, at=None, kind="pay", is_test=False):
     )  # fmt: skip
 
 
-def test_a_brand_that_connected_nothing(brand):
+def test_state_of_a_brand_without_connections(brand):
     brand.program()
     brand.affiliate("ben")
 
@@ -92,7 +92,7 @@ def test_coupons_are_enabled_while_a_gateway_that_mints_is_active_and_the_plan_i
         assert brand.get(URL).json["couponsEnabled"] is False
 
 
-def test_another_gateway_is_named_and_has_no_coupons(brand):
+def test_other_gateway_is_named_and_has_no_coupons(brand):
     brand.set(gateways="thrivecart")
 
     state = brand.get(URL).json
@@ -113,7 +113,7 @@ def test_every_plan_has_its_limits(brand, plan, limits):
     assert tuple(share["max"] for share in _limits(brand).values()) == limits
 
 
-def test_a_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(brand):
+def test_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(brand):
     brand.set(status="Canceled", gateways="stripe")
 
     state = brand.get(URL).json
@@ -121,7 +121,7 @@ def test_a_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(
     assert (state["processorConnectLinked"], state["couponsEnabled"]) == (True, False)
 
 
-def test_what_does_not_count(brand):
+def test_deleted_banned_and_test_rows_do_not_count(brand):
     brand.program()
     brand.program(archived_at=datetime.now(UTC))
     program_id = brand.programs[0]
@@ -136,13 +136,13 @@ def test_what_does_not_count(brand):
     assert limits["campaigns"]["current"] == 1
 
 
-def test_a_person_who_signs_in_takes_a_seat(brand):
+def test_member_takes_a_seat_at_first_sign_in(brand):
     brand.person("Viewer").get(URL)
 
     assert _limits(brand)["teamSeats"]["current"] == 2
 
 
-def test_payouts_are_those_of_this_month_in_home_currency(brand):
+def test_payouts_of_this_month_are_summed_in_home_currency(brand):
     brand.program()
     brand.affiliate("ben")
     month = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -160,49 +160,49 @@ def test_payouts_are_those_of_this_month_in_home_currency(brand):
     _pay(brand, 7000, at=month - timedelta(microseconds=1))
     _pay(brand, 7000, is_test=True)
     _pay(brand, 7000, kind="reverse")
-    _pay(brand, 7000, "XPF")  # nobody stored a rate
+    _pay(brand, 7000, "XPF")  # has no stored rate
 
     assert _limits(brand)["partnerPayoutsThisMonthCents"]["current"] == 1500 + round(100 / per_usd)
 
 
-def test_everybody_of_the_brand_reads_it_on_every_plan(brand):
+def test_every_member_reads_it_on_every_plan(brand):
     brand.set(plan="Free")
 
     assert brand.person("Viewer").get(URL).status_code == 200
     assert brand.other_key(scope="read").get(URL).status_code == 200
 
 
-def test_tenants_do_not_count_each_others(brand, rival):
+def test_other_tenants_rows_do_not_count(brand, rival):
     rival.program()
     rival.affiliate("theirs")
 
     assert _limits(brand)["affiliates"]["current"] == 0
 
 
-def _left(brand):
+def _count_affiliates_left(brand):
     with db.unit_of_work(brand.id):
         return capacity.count_affiliates_left(organizations.find(brand.id), now=clock.now())
 
 
 @pytest.mark.parametrize(("limit", "left"), [("none", 4998), ("3", 1), ("2", 0), ("0", 0)])
-def test_the_operators_limit_stands_above_the_plans(brand, limit, left):
+def test_operators_limit_overrides_the_plans(brand, limit, left):
     brand.program()
     brand.affiliate("ben")
     brand.affiliate("eve")
 
     brand.set(affiliateLimit=limit)
 
-    assert _left(brand) == left
+    assert _count_affiliates_left(brand) == left
     assert _limits(brand)["affiliates"]["max"] == (None if limit == "none" else int(limit)) or 5000
 
 
-def test_the_largest_plan_has_room_for_ever(brand):
+def test_largest_plan_has_no_affiliate_limit(brand):
     brand.set(plan="Pro")
 
-    assert _left(brand) is None
+    assert _count_affiliates_left(brand) is None
 
 
-def test_the_last_place_is_given_once(brand):
+def test_concurrent_enrollments_share_the_last_place(brand):
     program_id = brand.program()
     brand.set(affiliateLimit="1")
 

@@ -11,44 +11,44 @@ def _put(caller, code, **headers):
     return caller.call("PUT", URL, {"homeCurrency": code}, **headers)
 
 
-def _audited(brand):
+def _list_changes(brand):
     return brand.rows("select before, after from audit_entry where action = 'org.home_currency_changed'")
 
 
-def test_it_is_shown_with_what_it_may_become(pro):
-    shown = pro.get(URL).json
+def test_response_lists_supported_currencies(pro):
+    view = pro.get(URL).json
 
-    assert (shown["homeCurrency"], shown["changedAt"], shown["canChange"]) == ("USD", None, True)
-    assert len(shown["supportedCurrencies"]) == 137
-    assert {"AED", "JPY", "XCG", "ZMW"} < set(shown["supportedCurrencies"])
-    assert "ANG" not in shown["supportedCurrencies"]
+    assert (view["homeCurrency"], view["changedAt"], view["canChange"]) == ("USD", None, True)
+    assert len(view["supportedCurrencies"]) == 137
+    assert {"AED", "JPY", "XCG", "ZMW"} < set(view["supportedCurrencies"])
+    assert "ANG" not in view["supportedCurrencies"]
 
 
-@pytest.mark.parametrize(("sent", "kept"), [("EUR", "EUR"), (" jpy ", "JPY"), ("ang", "XCG")])
-def test_it_is_changed_and_audited(pro, sent, kept):
-    answer = _put(pro, sent)
+@pytest.mark.parametrize(("code", "stored_code"), [("EUR", "EUR"), (" jpy ", "JPY"), ("ang", "XCG")])
+def test_change_is_normalized_and_audited(pro, code, stored_code):
+    answer = _put(pro, code)
 
     assert answer.status_code == 200
-    assert (answer.json["homeCurrency"], answer.json["changed"]) == (kept, True)
+    assert (answer.json["homeCurrency"], answer.json["changed"]) == (stored_code, True)
     assert answer.json["changedAt"].endswith("Z")
-    assert pro.get(URL).json["homeCurrency"] == kept
+    assert pro.get(URL).json["homeCurrency"] == stored_code
     assert pro.get(URL).json["changedAt"] == answer.json["changedAt"]
-    assert _audited(pro) == [({"homeCurrency": "USD"}, {"homeCurrency": kept})]
+    assert _list_changes(pro) == [({"homeCurrency": "USD"}, {"homeCurrency": stored_code})]
 
 
-def test_the_same_again_changes_nothing_and_is_not_audited(pro):
+def test_unchanged_currency_is_not_audited(pro):
     first = _put(pro, "EUR").json
     again = _put(pro, "eur")
 
     assert (again.status_code, again.json) == (200, first | {"changed": False})
-    assert len(_audited(pro)) == 1
+    assert len(_list_changes(pro)) == 1
 
 
-def test_of_two_at_once_one_changes_it(pro):
+def test_concurrent_changes_change_it_once(pro):
     answers = at_once(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
 
     assert sorted(answer.json["changed"] for answer in answers) == [False, True]
-    assert len(_audited(pro)) == 1
+    assert len(_list_changes(pro)) == 1
 
 
 def test_conversions_keep_their_currency(pro, drain):
@@ -63,7 +63,7 @@ def test_conversions_keep_their_currency(pro, drain):
 
 
 @pytest.mark.parametrize("code", ["", " ", "XXX", "EURO", "E", "€", "EU\x00", "ＥＵＲ", "ıdr", "x" * 10_000])
-def test_what_is_no_supported_currency_is_refused(pro, code):
+def test_unsupported_currency_returns_400(pro, code):
     answer = _put(pro, code)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (
@@ -71,20 +71,20 @@ def test_what_is_no_supported_currency_is_refused(pro, code):
         "unsupported_currency",
         "homeCurrency",
     )
-    assert _audited(pro) == []
+    assert _list_changes(pro) == []
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"homeCurrency": None}, {"homeCurrency": 978}, {"homeCurrency": ["EUR"]}, [], b""]
 )
-def test_a_malformed_body_is_told_in_problem_details(pro, body):
+def test_malformed_body_is_problem_details(pro, body):
     answer = pro.call("PUT", URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
 @pytest.mark.parametrize("plan", ["Starter", "Growth", "Free"])
-def test_a_key_needs_the_pro_plan(pro, plan):
+def test_key_needs_the_pro_plan(pro, plan):
     pro.set(plan=plan)
 
     answer = _put(pro, "EUR")
@@ -101,7 +101,7 @@ def test_a_key_needs_the_pro_plan(pro, plan):
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_a_lower_role_reads_and_cannot_change(brand, role):
+def test_role_below_owner_reads_and_cannot_change(brand, role):
     person = brand.person(role)
 
     answer = _put(person, "EUR")
@@ -110,7 +110,7 @@ def test_a_lower_role_reads_and_cannot_change(brand, role):
     assert person.get(URL).json["canChange"] is False
 
 
-def test_an_owner_needs_a_verified_email(brand):
+def test_owner_needs_a_verified_email(brand):
     person = brand.person("Owner", is_email_verified=False)
 
     answer = _put(person, "EUR")
@@ -120,7 +120,7 @@ def test_an_owner_needs_a_verified_email(brand):
     assert brand.person("Owner").get(URL).json["canChange"] is True
 
 
-def test_a_reading_key_cannot_change_it(pro):
+def test_read_key_cannot_change_it(pro):
     reader = pro.other_key(scope="read")
 
     answer = _put(reader, "EUR")
@@ -130,7 +130,7 @@ def test_a_reading_key_cannot_change_it(pro):
     assert reader.get(URL).json["canChange"] is False
 
 
-def test_a_repeated_request_gets_the_first_answer(pro):
+def test_repeated_idempotency_key_returns_the_first_response(pro):
     first = _put(pro, "EUR", Idempotency_Key="k1")
     again = _put(pro, "EUR", Idempotency_Key="k1")
 

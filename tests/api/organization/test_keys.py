@@ -21,62 +21,62 @@ def _create(person, **fields):
     return person.post(URL, fields, **headers)
 
 
-def _works(brand, api_key, path="/api/organizations/me"):
+def _is_accepted(brand, api_key, path="/api/organizations/me"):
     return replace(brand, api_key=api_key).get(path).status_code == 200
 
 
-def _audited(brand):
+def _list_audit_entries(brand):
     return brand.rows(
         "select action, entity_id, after from audit_entry where entity_type = 'api_key' order by created_at"
     )
 
 
-def test_a_new_key_is_shown_once_with_its_secrets_and_works(brand, admin):
+def test_new_key_is_shown_once_with_its_secrets(brand, admin):
     answer = _create(admin, name="Shop – 日本", scope="read_write")
-    made = answer.json
+    created = answer.json
 
     assert answer.status_code == 201
-    assert made["apiKey"].startswith("ff_live_")
-    assert made["signingSecret"].startswith("ffsec_")
-    assert {name: made[name] for name in ("name", "scope", "isTest", "lastFour", "createdByEmail", "revokedAt")} == {
+    assert created["apiKey"].startswith("ff_live_")
+    assert created["signingSecret"].startswith("ffsec_")
+    assert {name: created[name] for name in ("name", "scope", "isTest", "lastFour", "createdByEmail", "revokedAt")} == {
         "name": "Shop – 日本",
         "scope": "read_write",
         "isTest": False,
-        "lastFour": made["apiKey"][-4:],
+        "lastFour": created["apiKey"][-4:],
         "createdByEmail": "admin@example.com",
         "revokedAt": None,
     }
-    assert _works(brand, made["apiKey"])
+    assert _is_accepted(brand, created["apiKey"])
 
 
-def test_a_key_signs_with_its_secret(brand, admin):
+def test_key_signs_with_its_secret(brand, admin):
     brand.program()
     brand.affiliate("ben")
-    made = _create(admin, scope="read_write").json
+    created = _create(admin, scope="read_write").json
 
-    answer = replace(brand, api_key=made["apiKey"], signing_secret=made["signingSecret"]).sale()
+    answer = replace(brand, api_key=created["apiKey"], signing_secret=created["signingSecret"]).sale()
 
     assert answer.status_code == 200
 
 
-def test_without_a_word_a_key_reads_live_data(brand, admin):
-    made = admin.call("POST", URL).json
+def test_default_key_reads_live_data(brand, admin):
+    created = admin.call("POST", URL).json
 
-    assert (made["name"], made["scope"], made["isTest"]) == ("", "read", False)
+    assert (created["name"], created["scope"], created["isTest"]) == ("", "read", False)
     assert (
-        replace(brand, api_key=made["apiKey"]).call("PATCH", "/api/v1/settings/attribution-params", {}).status_code
+        replace(brand, api_key=created["apiKey"]).call("PATCH", "/api/v1/settings/attribution-params", {}).status_code
         == 403
     )
 
 
-def test_a_test_key_says_so(admin):
-    made = _create(admin, isTest=True).json
+def test_test_key_has_its_own_prefix(admin):
+    created = _create(admin, isTest=True).json
 
-    assert made["isTest"] is True
-    assert made["apiKey"].startswith("ff_test_")
+    assert created["isTest"] is True
+    assert created["apiKey"].startswith("ff_test_")
 
 
-def test_keys_are_listed_without_secrets_those_in_force_first(brand, admin):
+def test_active_keys_are_listed_first_without_secrets(brand, admin):
     first = _create(admin, name="first").json
     second = _create(admin, name="second").json
     admin.call("DELETE", f"{URL}/{second['id']}")
@@ -90,13 +90,13 @@ def test_keys_are_listed_without_secrets_those_in_force_first(brand, admin):
         assert secret not in answer.get_data(as_text=True)
 
 
-def test_tenants_do_not_see_each_others(admin, rival):
-    made = _create(admin).json
+def test_other_tenants_keys_are_not_listed(admin, rival):
+    created = _create(admin).json
 
-    assert made["id"] not in [key["id"] for key in rival.person("Owner").get(URL).json]
+    assert created["id"] not in [key["id"] for key in rival.person("Owner").get(URL).json]
 
 
-def test_a_rotated_key_is_replaced_by_one_like_it(brand, admin):
+def test_rotation_replaces_a_key_with_an_equal_one(brand, admin):
     old = _create(admin, name="shop", scope="read_write", isTest=True).json
 
     answer = brand.person("Owner").post(f"{URL}/{old['id']}/rotate")
@@ -107,11 +107,11 @@ def test_a_rotated_key_is_replaced_by_one_like_it(brand, admin):
     assert new["createdByEmail"] == "owner@example.com"
     assert new["id"] != old["id"]
     assert new["signingSecret"] != old["signingSecret"]
-    assert not _works(brand, old["apiKey"])
-    assert _works(brand, new["apiKey"])
+    assert not _is_accepted(brand, old["apiKey"])
+    assert _is_accepted(brand, new["apiKey"])
 
 
-def test_of_two_who_rotate_at_once_one_gets_the_new_key(admin):
+def test_concurrent_rotations_rotate_once(admin):
     old = _create(admin).json
     rotate = f"{URL}/{old['id']}/rotate"
 
@@ -121,66 +121,66 @@ def test_of_two_who_rotate_at_once_one_gets_the_new_key(admin):
     assert sum(key["revokedAt"] is None for key in admin.get(URL).json) == 2
 
 
-def test_a_revoked_key_is_no_key_and_cannot_be_revoked_or_rotated(brand, admin):
-    made = _create(admin).json
+def test_revoked_key_is_refused_and_cannot_be_revoked_or_rotated(brand, admin):
+    created = _create(admin).json
 
-    gone = admin.call("DELETE", f"{URL}/{made['id']}")
-    again = admin.call("DELETE", f"{URL}/{made['id']}")
-    rotated = admin.post(f"{URL}/{made['id']}/rotate")
+    revoked = admin.call("DELETE", f"{URL}/{created['id']}")
+    again = admin.call("DELETE", f"{URL}/{created['id']}")
+    rotated = admin.post(f"{URL}/{created['id']}/rotate")
 
-    assert (gone.status_code, gone.data) == (204, b"")
-    assert not _works(brand, made["apiKey"])
+    assert (revoked.status_code, revoked.data) == (204, b"")
+    assert not _is_accepted(brand, created["apiKey"])
     for answer in (again, rotated):
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("end", ["revoke", "rotate"])
-def test_this_process_forgets_a_key_at_once(brand, admin, monkeypatch, end):
+def test_revoked_or_rotated_key_leaves_the_cache_at_once(brand, admin, monkeypatch, end):
     turn(monkeypatch, web={"key_cache_s": 600})
     callers.clear_cache()
-    made = _create(admin).json
-    assert _works(brand, made["apiKey"])
+    created = _create(admin).json
+    assert _is_accepted(brand, created["apiKey"])
 
     if end == "revoke":
-        admin.call("DELETE", f"{URL}/{made['id']}")
+        admin.call("DELETE", f"{URL}/{created['id']}")
     else:
-        admin.post(f"{URL}/{made['id']}/rotate")
+        admin.post(f"{URL}/{created['id']}/rotate")
 
-    assert not _works(brand, made["apiKey"])
+    assert not _is_accepted(brand, created["apiKey"])
 
 
-def test_everything_is_audited_without_secrets(brand, admin):
-    made = _create(admin, name="shop").json
-    rotated = admin.post(f"{URL}/{made['id']}/rotate").json
+def test_every_change_is_audited_without_secrets(brand, admin):
+    created = _create(admin, name="shop").json
+    rotated = admin.post(f"{URL}/{created['id']}/rotate").json
     admin.call("DELETE", f"{URL}/{rotated['id']}")
 
-    rows = _audited(brand)
+    rows = _list_audit_entries(brand)
     assert [(action, entity_id) for action, entity_id, _ in rows] == [
-        ("api_key.created", made["id"]),
-        ("api_key.rotated", made["id"]),
+        ("api_key.created", created["id"]),
+        ("api_key.rotated", created["id"]),
         ("api_key.revoked", rotated["id"]),
     ]
     assert rows[1][2]["id"] == rotated["id"]
-    for key in (made, rotated):
+    for key in (created, rotated):
         for secret in (key["apiKey"], key["signingSecret"]):
             assert secret not in str(brand.rows("select * from audit_entry"))
             assert secret not in str(brand.rows("select * from api_key"))
 
 
-def test_an_integration_that_reads_the_audit_log_is_not_told_whose_keys_they_are(brand, admin):
+def test_audit_log_of_a_key_hides_creators_of_keys(brand, admin):
     brand.set(plan="Pro")
-    made = _create(admin).json
-    rotated = admin.post(f"{URL}/{made['id']}/rotate").json
+    created = _create(admin).json
+    rotated = admin.post(f"{URL}/{created['id']}/rotate").json
     admin.call("DELETE", f"{URL}/{rotated['id']}")
 
     log = brand.get("/api/v1/audit-log")
 
     assert log.json["total"] == 3
-    for who in (made["createdBy"], "admin@example.com"):
-        assert who not in log.get_data(as_text=True)
+    for identity in (created["createdBy"], "admin@example.com"):
+        assert identity not in log.get_data(as_text=True)
 
 
-def test_a_repeated_request_shows_the_same_secrets(brand, admin):
+def test_repeated_creation_shows_the_same_secrets(brand, admin):
     first = _create(admin, name="shop", Idempotency_Key="k1")
     again = _create(admin, name="shop", Idempotency_Key="k1")
     other = _create(admin, name="other", Idempotency_Key="k1")
@@ -191,9 +191,9 @@ def test_a_repeated_request_shows_the_same_secrets(brand, admin):
     assert first.json["apiKey"] not in str(brand.rows("select * from stored_answer"))
 
 
-def test_a_repeated_rotation_shows_the_same_secrets(admin):
-    made = _create(admin).json
-    answers = [admin.post(f"{URL}/{made['id']}/rotate", Idempotency_Key="k1") for _ in range(2)]
+def test_repeated_rotation_shows_the_same_secrets(admin):
+    created = _create(admin).json
+    answers = [admin.post(f"{URL}/{created['id']}/rotate", Idempotency_Key="k1") for _ in range(2)]
 
     assert answers[0].status_code == 200
     assert answers[0].json == answers[1].json
@@ -210,20 +210,20 @@ def _fill(brand, count):
         )
 
 
-def test_an_organization_has_at_most_100_in_force(brand, admin):
-    _fill(brand, 98)  # and the brand's own
+def test_organization_has_at_most_100_active_keys(brand, admin):
+    _fill(brand, 98)  # plus the brand's own key
 
-    made = _create(admin)
+    created = _create(admin)
     refused = _create(admin)
-    rotated = admin.post(f"{URL}/{made.json['id']}/rotate")
+    rotated = admin.post(f"{URL}/{created.json['id']}/rotate")
     admin.call("DELETE", f"{URL}/{rotated.json['id']}")
     after = _create(admin)
 
     assert (refused.status_code, refused.json["error"]) == (409, "api_key_limit_reached")
-    assert (made.status_code, rotated.status_code, after.status_code) == (201, 200, 201)
+    assert (created.status_code, rotated.status_code, after.status_code) == (201, 200, 201)
 
 
-def test_of_two_who_want_the_last_key_one_gets_it(brand, admin):
+def test_concurrent_creations_share_the_last_key(brand, admin):
     _fill(brand, 98)
 
     answers = at_once(lambda: _create(admin), lambda: _create(admin))
@@ -231,7 +231,7 @@ def test_of_two_who_want_the_last_key_one_gets_it(brand, admin):
     assert sorted(answer.status_code for answer in answers) == [201, 409]
 
 
-def test_the_operators_command_keeps_to_the_same_limit(brand):
+def test_operator_command_obeys_the_same_limit(brand):
     _fill(brand, 99)
 
     with pytest.raises(Refused, match="api_key_limit_reached"), db.any_org_work():
@@ -256,31 +256,31 @@ def test_the_operators_command_keeps_to_the_same_limit(brand):
         b"no",
     ],
 )
-def test_a_malformed_body_is_told_in_problem_details(admin, body):
+def test_malformed_body_is_problem_details(admin, body):
     answer = admin.post(URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_who_and_whose_it_is_cannot_be_sent(brand, admin, rival):
-    made = _create(admin, organizationId=str(rival.id), memberId=str(uuid4()), id=str(uuid4()), apiKey="mine").json
+def test_creator_and_organization_cannot_be_sent(brand, admin, rival):
+    created = _create(admin, organizationId=str(rival.id), memberId=str(uuid4()), id=str(uuid4()), apiKey="mine").json
 
-    assert made["createdByEmail"] == "admin@example.com"
-    assert made["apiKey"] != "mine"
-    assert made["id"] in [key["id"] for key in admin.get(URL).json]
+    assert created["createdByEmail"] == "admin@example.com"
+    assert created["apiKey"] != "mine"
+    assert created["id"] in [key["id"] for key in admin.get(URL).json]
 
 
-def test_another_tenants_key_is_not_there(brand, admin, rival):
+def test_other_tenants_key_returns_404(brand, admin, rival):
     theirs = rival.person("Owner").get(URL).json[0]["id"]
 
-    for wanted in (theirs, uuid4(), "x", "x" * 200):
-        for answer in (admin.call("DELETE", f"{URL}/{wanted}"), admin.post(f"{URL}/{wanted}/rotate")):
+    for key_id in (theirs, uuid4(), "x", "x" * 200):
+        for answer in (admin.call("DELETE", f"{URL}/{key_id}"), admin.post(f"{URL}/{key_id}/rotate")):
             assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert _works(rival, rival.api_key)
+    assert _is_accepted(rival, rival.api_key)
 
 
 @pytest.mark.parametrize("role", ["Manager", "Viewer"])
-def test_a_lower_role_neither_sees_nor_makes_keys(brand, role):
+def test_role_below_admin_neither_lists_nor_creates_keys(brand, role):
     person = brand.person(role)
     path = f"{URL}/{uuid4()}"
 
@@ -289,27 +289,29 @@ def test_a_lower_role_neither_sees_nor_makes_keys(brand, role):
 
 
 @pytest.mark.parametrize("scope", ["read", "read_write"])
-def test_a_key_makes_no_keys(brand, scope):
+def test_key_cannot_create_keys(brand, scope):
     key = brand.other_key(scope=scope)
 
     for answer in (key.get(URL), key.post(URL, {}), key.call("DELETE", f"{URL}/{uuid4()}")):
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
-def test_when_a_key_was_last_used_is_known_to_the_hour(brand, admin):
-    made = _create(admin, name="Shop").json
-    (shown,) = [key for key in admin.get(URL).json if key["id"] == made["id"]]
-    assert shown["lastUsedAt"] is None
+def test_last_use_of_a_key_is_recorded_hourly(brand, admin):
+    created = _create(admin, name="Shop").json
+    (key_view,) = [key for key in admin.get(URL).json if key["id"] == created["id"]]
+    assert key_view["lastUsedAt"] is None
 
-    _works(brand, made["apiKey"])
-    (first,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
+    _is_accepted(brand, created["apiKey"])
+    (first,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == created["id"]]
     assert first is not None
     callers.clear_cache()
-    _works(brand, made["apiKey"])
-    assert [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]] == [first]
+    _is_accepted(brand, created["apiKey"])
+    assert [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == created["id"]] == [first]
 
-    brand.rows("update api_key set last_used_at = now() - interval '61 minutes' where id = %s returning 1", made["id"])
+    brand.rows(
+        "update api_key set last_used_at = now() - interval '61 minutes' where id = %s returning 1", created["id"]
+    )
     callers.clear_cache()
-    _works(brand, made["apiKey"])
-    (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
+    _is_accepted(brand, created["apiKey"])
+    (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == created["id"]]
     assert again >= first

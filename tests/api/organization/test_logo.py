@@ -13,14 +13,14 @@ from tests.support.rows.images import gif, jpeg, png, webp
 
 PROFILE = "/api/organizations/me"
 URL = f"{PROFILE}/logo"
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 
 def _upload(caller, content, content_type="image/png", *, kind=None, **headers):
     return caller.call("POST", f"{URL}?kind={kind}" if kind else URL, content, Content_Type=content_type, **headers)
 
 
-def _seen(app, url):
+def _fetch(app, url):
     return app.test_client().get(urlsplit(url).path)
 
 
@@ -33,37 +33,43 @@ def _seen(app, url):
         (webp(64, 32), "image/webp"),
     ],
 )
-def test_an_image_is_kept_and_shown_to_anybody(app, owner, content, content_type):
+def test_image_is_stored_and_public(app, owner, content, content_type):
     answer = _upload(owner, content, content_type)
-    seen = _seen(app, answer.json["logoUrl"])
+    image_response = _fetch(app, answer.json["logoUrl"])
 
     assert answer.status_code == 200
     assert answer.json["logoUrl"].startswith("http://127.0.0.1:8000/api/brand-files/")
     assert answer.json == owner.get(PROFILE).json
-    assert (seen.status_code, seen.content_type, seen.data) == (200, content_type, content)
+    assert (image_response.status_code, image_response.content_type, image_response.data) == (
+        200,
+        content_type,
+        content,
+    )
 
 
-def test_an_image_is_served_so_that_it_stays_an_image(app, owner):
-    seen = _seen(app, _upload(owner, png(64, 64)).json["logoUrl"])
+def test_image_is_served_with_safe_headers(app, owner):
+    image_response = _fetch(app, _upload(owner, png(64, 64)).json["logoUrl"])
 
-    assert seen.headers["X-Content-Type-Options"] == "nosniff"
-    assert seen.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
-    assert "immutable" in seen.headers["Cache-Control"]
-    again = app.test_client().get(seen.request.path, headers={"If-None-Match": seen.headers["ETag"]})
+    assert image_response.headers["X-Content-Type-Options"] == "nosniff"
+    assert image_response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert "immutable" in image_response.headers["Cache-Control"]
+    again = app.test_client().get(
+        image_response.request.path, headers={"If-None-Match": image_response.headers["ETag"]}
+    )
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_an_image_may_come_as_json(app, owner):
-    sent = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/png"}
+def test_image_may_be_sent_as_json(app, owner):
+    body = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/png"}
 
-    answer = owner.post(URL, sent)
-    untyped = owner.post(URL, {"dataBase64": sent["dataBase64"]})
+    answer = owner.post(URL, body)
+    untyped = owner.post(URL, {"dataBase64": body["dataBase64"]})
 
     assert (answer.status_code, untyped.status_code) == (200, 200)
-    assert _seen(app, untyped.json["logoUrl"]).data == png(20, 20)
+    assert _fetch(app, untyped.json["logoUrl"]).data == png(20, 20)
 
 
-def test_logo_and_favicon_are_two(owner):
+def test_logo_and_favicon_are_independent(owner):
     _upload(owner, png(64, 64))
     answer = _upload(owner, png(16, 16), kind="favicon")
 
@@ -74,28 +80,28 @@ def test_logo_and_favicon_are_two(owner):
     assert owner.get(PROFILE).json["logoUrl"] == answer.json["logoUrl"]
 
 
-def test_a_new_logo_takes_the_place_of_the_old_one(app, owner):
+def test_new_logo_replaces_the_old_one(app, owner):
     old = _upload(owner, png(64, 64)).json["logoUrl"]
     new = _upload(owner, png(65, 65)).json["logoUrl"]
 
-    assert _seen(app, old).status_code == 404
-    assert _seen(app, new).data == png(65, 65)
+    assert _fetch(app, old).status_code == 404
+    assert _fetch(app, new).data == png(65, 65)
     assert owner.rows("select count(*) from stored_file") == [(1,)]
 
 
-def test_a_logo_is_taken_away_once(app, owner):
+def test_deleted_logo_returns_404(app, owner):
     url = _upload(owner, png(64, 64)).json["logoUrl"]
 
-    gone = owner.call("DELETE", URL)
+    deleted = owner.call("DELETE", URL)
     again = owner.call("DELETE", URL)
 
-    assert (gone.status_code, gone.data) == (204, b"")
+    assert (deleted.status_code, deleted.data) == (204, b"")
     assert (again.status_code, again.json["error"]) == (404, "not_found")
     assert owner.get(PROFILE).json["logoUrl"] is None
-    assert _seen(app, url).status_code == 404
+    assert _fetch(app, url).status_code == 404
 
 
-def test_both_are_audited(owner):
+def test_upload_and_deletion_are_audited(owner):
     url = _upload(owner, png(64, 64)).json["logoUrl"]
     owner.call("DELETE", URL)
 
@@ -123,7 +129,7 @@ def test_both_are_audited(owner):
         (gif(0, 0), "image/gif"),
     ],
 )
-def test_what_is_no_image_to_show_is_refused(owner, content, content_type):
+def test_invalid_image_is_refused(owner, content, content_type):
     answer = _upload(owner, content, content_type)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_image")
@@ -144,25 +150,25 @@ def test_what_is_no_image_to_show_is_refused(owner, content, content_type):
         {"dataBase64": "YQ==", "contentType": 5},
     ],
 )
-def test_a_malformed_json_body_is_told_in_problem_details(owner, body):
+def test_malformed_json_body_is_problem_details(owner, body):
     answer = owner.post(URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_json_that_holds_another_kind_than_it_says_is_refused(owner):
-    sent = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/gif"}
+def test_json_with_mismatched_content_type_is_refused(owner):
+    body = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/gif"}
 
-    assert owner.post(URL, sent).json["error"] == "invalid_image"
+    assert owner.post(URL, body).json["error"] == "invalid_image"
 
 
-def test_a_wrong_kind_is_told_in_problem_details(owner):
+def test_unknown_kind_is_problem_details(owner):
     assert _upload(owner, png(64, 64), kind="banner").content_type == "application/problem+json"
     assert owner.call("DELETE", f"{URL}?kind=tax_form").content_type == "application/problem+json"
 
 
-def test_a_mebibyte_is_the_most(owner):
-    full = png(64, 64).ljust(MOST_BYTES, b"\0")
+def test_image_over_one_mebibyte_returns_413(owner):
+    full = png(64, 64).ljust(MAX_BYTES, b"\0")
     too_much = full + b"\0"
 
     assert _upload(owner, full).status_code == 200
@@ -170,13 +176,13 @@ def test_a_mebibyte_is_the_most(owner):
     for answer in (
         _upload(owner, too_much),
         owner.post(URL, {"dataBase64": base64.b64encode(too_much).decode()}),
-        _upload(owner, png(64, 64).ljust(3 * MOST_BYTES, b"\0")),
+        _upload(owner, png(64, 64).ljust(3 * MAX_BYTES, b"\0")),
     ):
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_a_lower_role_cannot_change_it(brand, role):
+def test_role_below_owner_cannot_change_it(brand, role):
     person = brand.person(role)
 
     assert _upload(person, png(64, 64)).status_code == 403
@@ -188,7 +194,7 @@ def test_a_key_cannot_change_it(brand):
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
-def test_nobody_sees_a_private_file_or_one_that_is_not_there(app, owner):
+def test_private_or_unknown_file_returns_404(app, owner):
     private_id = ids.new_id()
     with db.unit_of_work(owner.id):
         stored_files.insert(
@@ -207,7 +213,7 @@ def test_nobody_sees_a_private_file_or_one_that_is_not_there(app, owner):
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_of_two_uploads_at_once_one_stays(owner):
+def test_concurrent_uploads_leave_one_file(owner):
     answers = at_once(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
 
     assert [answer.status_code for answer in answers] == [200, 200]
@@ -215,7 +221,7 @@ def test_of_two_uploads_at_once_one_stays(owner):
     assert owner.get(PROFILE).json["logoUrl"] in [answer.json["logoUrl"] for answer in answers]
 
 
-def test_a_repeated_upload_is_kept_once(owner):
+def test_repeated_upload_is_stored_once(owner):
     first = _upload(owner, png(64, 64), Idempotency_Key="k1")
     again = _upload(owner, png(64, 64), Idempotency_Key="k1")
 

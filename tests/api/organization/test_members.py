@@ -1,4 +1,4 @@
-"""The people of an organization, and where they are signed in at the pages."""
+"""Members of an organization and their sessions at the pages."""
 
 import pytest
 
@@ -17,35 +17,35 @@ def ada(app, flask, brand):
 
 
 def _by_email(brand):
-    return {one["email"]: one for one in brand.person("Owner").get(URL).json}
+    return {member["email"]: member for member in brand.person("Owner").get(URL).json}
 
 
-def _end(brand, member_id, role="Owner"):
+def _end_sessions(brand, member_id, role="Owner"):
     return brand.person(role).call("DELETE", f"{URL}/{member_id}/sessions")
 
 
-def test_people_stand_there_with_their_sessions(brand, ada):
+def test_members_are_listed_with_their_sessions(brand, ada):
     people = _by_email(brand)
 
     assert list(people) == ["owner@example.com", "ada@example.com"]
-    one = people["ada@example.com"]
-    assert (one["role"], one["hasSignedIn"]) == ("Manager", True)
-    (session,) = one["sessions"]
+    member = people["ada@example.com"]
+    assert (member["role"], member["hasSignedIn"]) == ("Manager", True)
+    (session,) = member["sessions"]
     assert session["userAgent"] == "Netscape"
     assert session["signedInAt"] < session["expiresAt"]
     assert ada.cookie not in str(people)
     assert people["owner@example.com"]["sessions"] == []
 
 
-def test_who_never_signed_in_is_there_as_well(brand):
-    by_role = {one["role"]: one["hasSignedIn"] for one in brand.person("Admin").get(URL).json}
+def test_member_without_a_sign_in_is_listed(brand):
+    by_role = {member["role"]: member["hasSignedIn"] for member in brand.person("Admin").get(URL).json}
 
     assert by_role == {"Owner": False, "Admin": True}
 
 
-def test_sessions_are_ended_at_once_and_that_is_audited(brand, ada):
+def test_ending_sessions_is_immediate_and_audited(brand, ada):
     ada_id = _by_email(brand)["ada@example.com"]["id"]
-    answer = _end(brand, ada_id)
+    answer = _end_sessions(brand, ada_id)
 
     assert (answer.status_code, answer.json) == (200, {"ended": 1})
     assert ada.open("/dashboard").status_code == 303
@@ -53,32 +53,32 @@ def test_sessions_are_ended_at_once_and_that_is_audited(brand, ada):
     assert brand.rows("select entity_id, after from audit_entry where action = 'member.signed_out'") == [
         (ada_id, {"sessions": 1})
     ]
-    assert _end(brand, ada_id).json == {"ended": 0}
+    assert _end_sessions(brand, ada_id).json == {"ended": 0}
 
 
-def test_the_same_person_stays_signed_in_at_another_brand(app, flask, brand, rival, ada):
+def test_sessions_at_another_brand_continue(app, flask, brand, rival, ada):
     elsewhere = Visitor(app)
     elsewhere.open(flask.json("sign-in", "owner", "--org", rival.id, "--email", "ada@example.com")["url"])
-    _end(brand, _by_email(brand)["ada@example.com"]["id"])
+    _end_sessions(brand, _by_email(brand)["ada@example.com"]["id"])
 
     assert elsewhere.open("/dashboard").status_code == 200
 
 
-def test_another_brands_people_are_nobody(brand, rival, ada):
+def test_other_tenants_members_are_not_found(brand, rival, ada):
     theirs = _by_email(brand)["ada@example.com"]["id"]
 
     assert "ada@example.com" not in _by_email(rival)
-    assert _end(rival, theirs).status_code == 404
+    assert _end_sessions(rival, theirs).status_code == 404
     assert ada.open("/dashboard").status_code == 200
 
 
 @pytest.mark.parametrize("member_id", ["01890000-0000-7000-8000-000000000000", "x", "0", "%00", "é" * 300])
-def test_somebody_who_is_not_there_is_not_found(brand, member_id):
-    assert _end(brand, member_id).status_code == 404
+def test_unknown_member_returns_404(brand, member_id):
+    assert _end_sessions(brand, member_id).status_code == 404
 
 
 @pytest.mark.parametrize(("role", "reads"), [("Viewer", 403), ("Manager", 403), ("Admin", 200)])
-def test_admins_look_and_only_owners_end(brand, ada, role, reads):
+def test_admin_lists_and_only_owner_ends_sessions(brand, ada, role, reads):
     assert brand.person(role).get(URL).status_code == reads
-    assert _end(brand, _by_email(brand)["ada@example.com"]["id"], role).status_code == 403
+    assert _end_sessions(brand, _by_email(brand)["ada@example.com"]["id"], role).status_code == 403
     assert brand.get(URL).status_code == 403

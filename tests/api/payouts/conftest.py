@@ -12,7 +12,7 @@ def payroll(app):
 
 @pytest.fixture
 def due(payroll):
-    """Somebody is owed 20.00 USD."""
+    """A payroll in which ann is owed 20.00 USD."""
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
     return payroll

@@ -1,4 +1,4 @@
-"""Where an affiliate wants to be paid: said by themselves, kept from everybody else. Source: core spec, "Payout"."""
+"""Payout account of an affiliate: set by themselves, hidden from everyone else. Source: core spec, "Payout"."""
 
 import threading
 from uuid import uuid4
@@ -20,7 +20,7 @@ NOTHING = {"method": None, "walletEmail": None, "connectedAccountId": None, "rec
 
 @pytest.fixture
 def email():
-    """An email that no other test's account has."""
+    """An email unique to this test."""
     return f"ben-{uuid4().hex}@example.com"
 
 
@@ -29,63 +29,63 @@ def ben(app, email):
     return Partner(app, email)
 
 
-def _joined(brand, email):
+def _create_affiliate(brand, email):
     brand.program()
     return brand.affiliate("ben", email=email, email_normalized=email)
 
 
 def _payee(brand, affiliate_id):
     with db.unit_of_work(brand.id):
-        (found,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
-    return found.method, found.destination
+        (payee,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+    return payee.method, payee.destination
 
 
-def _audited(brand):
+def _list_changes(brand):
     return brand.rows(
         "select actor_type, actor_label, entity_type, entity_id, before, after from audit_entry"
         " where action = 'payout_account.changed' order by created_at, id"
     )
 
 
-def test_who_has_said_nothing_sees_nulls(ben):
+def test_account_without_a_choice_is_null(ben):
     answer = ben.get(URL)
 
     assert (answer.status_code, answer.json) == (200, NOTHING)
 
 
-@pytest.mark.parametrize("wanted", [WALLET, CONNECTED, RECIPIENT], ids=lambda wanted: wanted["method"])
-def test_what_is_said_is_shown_again_and_paid(ben, brand, email, wanted):
-    affiliate_id = _joined(brand, email)
+@pytest.mark.parametrize("account", [WALLET, CONNECTED, RECIPIENT], ids=lambda account: account["method"])
+def test_chosen_account_is_returned_and_paid(ben, brand, email, account):
+    affiliate_id = _create_affiliate(brand, email)
 
-    said = ben.put(URL, wanted)
+    response = ben.put(URL, account)
 
-    assert said.status_code == 200
-    assert said.json == NOTHING | wanted | {"changedAt": said.json["changedAt"]}
-    assert ben.get(URL).json == said.json
-    assert _payee(brand, affiliate_id) == tuple(wanted.values())
+    assert response.status_code == 200
+    assert response.json == NOTHING | account | {"changedAt": response.json["changedAt"]}
+    assert ben.get(URL).json == response.json
+    assert _payee(brand, affiliate_id) == tuple(account.values())
 
 
-def test_null_takes_it_back(ben):
+def test_null_method_clears_the_account(ben):
     ben.put(URL, WALLET)
 
     assert ben.put(URL, {"method": None}).json == NOTHING
     assert ben.get(URL).json == NOTHING
 
 
-def test_the_answer_can_be_sent_back_as_it_is(ben):
-    said = ben.put(URL, CONNECTED).json
+def test_response_is_a_valid_request(ben):
+    account = ben.put(URL, CONNECTED).json
 
-    assert ben.put(URL, said).json == said
+    assert ben.put(URL, account).json == account
 
 
-def test_an_address_is_kept_in_lower_case_and_trimmed(ben):
+def test_wallet_address_is_trimmed_and_lower_cased(ben):
     assert ben.put(URL, {"method": "Wallet", "walletEmail": " Pay@Ben.Example.COM "}).json["walletEmail"] == (
         "pay@ben.example.com"
     )
 
 
 @pytest.mark.parametrize(
-    ("sent", "field"),
+    ("body", "field"),
     [
         ({}, "method"),
         ({"method": "Manual"}, "method"),
@@ -118,8 +118,8 @@ def test_an_address_is_kept_in_lower_case_and_trimmed(ben):
         ({"method": "GlobalPayouts", "recipientId": "r" * 129}, "recipientId"),
     ],
 )
-def test_half_an_account_is_refused_by_its_field(ben, sent, field):
-    answer = ben.put(URL, sent)
+def test_incomplete_account_is_refused_by_its_field(ben, body, field):
+    answer = ben.put(URL, body)
 
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
@@ -128,66 +128,66 @@ def test_half_an_account_is_refused_by_its_field(ben, sent, field):
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"{", b'{"method":"Wallet","method":null}', b"\xff"])
-def test_what_is_no_object_is_refused(ben, body):
+def test_non_object_body_returns_400(ben, body):
     assert ben.put(URL, body).status_code == 400
 
 
-def test_it_needs_a_verified_email(app, email):
+def test_account_needs_a_verified_email(app, email):
     ben = Partner(app, email, is_email_verified=False)
 
     for answer in (ben.get(URL), ben.put(URL, WALLET)):
         assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
 
 
-def test_brands_have_no_way_in(brand):
+def test_brand_cannot_access_the_account(brand):
     for caller in (brand, brand.person("Owner")):
         assert caller.get(URL).status_code == 401
         assert caller.call("PUT", URL, WALLET).status_code == 401
 
 
-def test_every_organization_that_has_them_is_told_without_the_account(ben, brand, rival, email):
-    ids = [_joined(one, email) for one in (brand, rival)]
+def test_audit_entry_of_each_brand_masks_the_account(ben, brand, rival, email):
+    ids = [_create_affiliate(organization, email) for organization in (brand, rival)]
     ben.put(URL, WALLET)
     ben.put(URL, CONNECTED)
 
     wallet = {"method": "Wallet", "destination": "p...@b..."}
     connected = {"method": "ProcessorConnect", "destination": "...CVdK"}
     for organization, affiliate_id in zip((brand, rival), ids, strict=True):
-        assert _audited(organization) == [
+        assert _list_changes(organization) == [
             ("affiliate", email, "payout_account", str(affiliate_id), None, wallet),
             ("affiliate", email, "payout_account", str(affiliate_id), wallet, connected),
         ]
 
 
-def test_the_same_words_again_change_nothing(ben, brand, email):
-    _joined(brand, email)
+def test_unchanged_account_is_not_audited(ben, brand, email):
+    _create_affiliate(brand, email)
     first = ben.put(URL, WALLET).json
 
     assert ben.put(URL, WALLET).json == first
-    assert len(_audited(brand)) == 1
+    assert len(_list_changes(brand)) == 1
 
 
-def test_several_changes_at_once_are_told_one_after_the_other(ben, brand, email):
-    _joined(brand, email)
-    wanted = [{"method": "GlobalPayouts", "recipientId": f"recipient-{number}"} for number in range(6)]
-    threads = [threading.Thread(target=ben.put, args=(URL, one)) for one in wanted]
+def test_concurrent_changes_are_audited_in_sequence(ben, brand, email):
+    _create_affiliate(brand, email)
+    accounts = [{"method": "GlobalPayouts", "recipientId": f"recipient-{number}"} for number in range(6)]
+    threads = [threading.Thread(target=ben.put, args=(URL, account)) for account in accounts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    told = [(before, after) for *_, before, after in _audited(brand)]
-    assert len(told) == 6
-    # Whatever the order: each starts where another ended, so none was overlooked.
-    starts = sorted(before["destination"] for before, _ in told if before)
-    ends = sorted(after["destination"] for _, after in told)
-    assert sum(before is None for before, _ in told) == 1
+    changes = [(before, after) for *_, before, after in _list_changes(brand)]
+    assert len(changes) == 6
+    # In any order, each change starts where another ended.
+    starts = sorted(before["destination"] for before, _ in changes if before)
+    ends = sorted(after["destination"] for _, after in changes)
+    assert sum(before is None for before, _ in changes) == 1
     (last,) = set(ends) - set(starts)
     assert ben.get(URL).json["recipientId"].endswith(last[-4:])
 
 
-def test_no_answer_to_a_brand_shows_the_account(ben, brand, email):
-    affiliate_id = _joined(brand, email)
+def test_response_to_a_brand_hides_the_account(ben, brand, email):
+    affiliate_id = _create_affiliate(brand, email)
     ben.put(URL, WALLET)
     owner = brand.person("Owner")
     brand.set(plan="Pro")
@@ -199,8 +199,8 @@ def test_no_answer_to_a_brand_shows_the_account(ben, brand, email):
             assert "pay@ben.example.com" not in answer.text
 
 
-def test_an_affiliate_is_shown_to_brands_without_any_word_of_their_account(ben, brand, email):
-    affiliate_id = _joined(brand, email)
+def test_affiliate_view_of_brands_has_no_account_fields(ben, brand, email):
+    affiliate_id = _create_affiliate(brand, email)
     ben.put(URL, WALLET)
     keys = {
         "id", "programId", "email", "fullName", "status", "customCommissionType", "customCommissionValue",
@@ -215,23 +215,23 @@ def test_an_affiliate_is_shown_to_brands_without_any_word_of_their_account(ben, 
     assert set(by_person) == keys | {"applicationData"}
 
 
-def test_what_the_person_says_goes_before_the_operator_and_that_before_the_import(ben, brand, email):
-    affiliate_id = _joined(brand, email)
-    found = [_payee(brand, affiliate_id)]
+def test_persons_account_precedes_operators_and_imported_ones(ben, brand, email):
+    affiliate_id = _create_affiliate(brand, email)
+    payees = [_payee(brand, affiliate_id)]
     brand.rows("update affiliate set wallet_email = 'import@example.com' where id = %s returning id", affiliate_id)
-    found.append(_payee(brand, affiliate_id))
+    payees.append(_payee(brand, affiliate_id))
     brand.rows(
         "update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_operator'"
         " where id = %s returning id",
         affiliate_id,
     )
-    found.append(_payee(brand, affiliate_id))
+    payees.append(_payee(brand, affiliate_id))
     ben.put(URL, RECIPIENT)
-    found.append(_payee(brand, affiliate_id))
+    payees.append(_payee(brand, affiliate_id))
     ben.put(URL, {"method": None})
-    found.append(_payee(brand, affiliate_id))
+    payees.append(_payee(brand, affiliate_id))
 
-    assert found == [
+    assert payees == [
         (None, None),
         ("Wallet", "import@example.com"),
         ("ProcessorConnect", "acct_operator"),
@@ -240,7 +240,7 @@ def test_what_the_person_says_goes_before_the_operator_and_that_before_the_impor
     ]
 
 
-def test_the_wallet_of_an_import_is_paid(brand):
+def test_imported_wallet_is_paid(brand):
     program_id = brand.program()
     rows = [{"email": "ann@example.com", "walletEmail": "Wallet@Example.com"}]
     brand.post("/api/v1/affiliates/import", {"programId": str(program_id), "affiliates": rows})
@@ -249,7 +249,7 @@ def test_the_wallet_of_an_import_is_paid(brand):
     assert _payee(brand, affiliate_id) == ("Wallet", "wallet@example.com")
 
 
-def test_a_payout_keeps_the_account_that_it_was_run_with(app, email):
+def test_payout_keeps_the_account_of_its_run(app, email):
     payroll = Payroll.create(app)
     ann = Partner(app, email)
     payroll.affiliates["ann"] = payroll.brand.affiliate(slug="ann", email=email, email_normalized=email)
@@ -268,7 +268,7 @@ def test_a_payout_keeps_the_account_that_it_was_run_with(app, email):
     ]
 
 
-def test_a_retry_goes_to_where_the_affiliate_is_paid_now(app, email):
+def test_retry_uses_the_current_account(app, email):
     from adapters import clock
     from pipelines.payouts import decisions
 
@@ -290,7 +290,7 @@ def test_a_retry_goes_to_where_the_affiliate_is_paid_now(app, email):
     assert payroll.payouts("method, destination") == [("ProcessorConnect", CONNECTED["connectedAccountId"])]
 
 
-def _letters(*brands):
+def _list_emails(*brands):
     return [
         letter
         for brand in brands
@@ -298,30 +298,30 @@ def _letters(*brands):
     ]
 
 
-def test_a_change_is_told_by_one_letter_and_no_change_by_none(ben, brand, rival, email):
-    _joined(brand, email)
-    _joined(rival, email)
+def test_change_sends_one_email_and_no_change_none(ben, brand, rival, email):
+    _create_affiliate(brand, email)
+    _create_affiliate(rival, email)
 
     ben.put(URL, WALLET)
-    assert _letters(brand, rival) == [(email, "Your payout account was changed")]
+    assert _list_emails(brand, rival) == [(email, "Your payout account was changed")]
     ben.put(URL, WALLET)
-    assert len(_letters(brand, rival)) == 1
+    assert len(_list_emails(brand, rival)) == 1
     ben.put(URL, {"method": None})
-    assert len(_letters(brand, rival)) == 2
+    assert len(_list_emails(brand, rival)) == 2
 
 
-def test_the_letter_names_the_account_half_hidden(ben, brand, email):
-    _joined(brand, email)
+def test_email_masks_the_account(ben, brand, email):
+    _create_affiliate(brand, email)
     ben.put(URL, WALLET)
     ((letter_id,),) = brand.rows("select id from mail_message")
 
     with db.any_org_work():
-        shown = mail.any_org_open(letter_id).text
-    assert "p...@b..." in shown
-    assert WALLET["walletEmail"] not in shown
-    assert "/sign-in?next=/portal/payout-account" in shown
+        text = mail.any_org_open(letter_id).text
+    assert "p...@b..." in text
+    assert WALLET["walletEmail"] not in text
+    assert "/sign-in?next=/portal/payout-account" in text
 
 
-def test_who_is_nobodys_affiliate_gets_no_letter(ben, brand, email):
+def test_person_without_affiliations_gets_no_email(ben, brand, email):
     assert ben.put(URL, WALLET).status_code == 200
-    assert _letters(brand) == []
+    assert _list_emails(brand) == []

@@ -1,4 +1,4 @@
-"""Payouts in weak currencies: what is worth less than one US cent in all is not payable, and one total is shown.
+"""Payouts in weak currencies: a sum below one US cent is not payable, and preview and run show one total.
 
 Source: core spec, "Payouts" (preview response fields, run).
 """
@@ -13,12 +13,12 @@ _DONG_PER_USD = "25400"
 
 @pytest.fixture
 def payroll(app):
-    made = Payroll.create(app)
-    made.rate("VND", _DONG_PER_USD)
-    made.rate("KWD", "0.3")
+    created = Payroll.create(app)
+    created.rate("VND", _DONG_PER_USD)
+    created.rate("KWD", "0.3")
     for slug in ("ann", "ben"):
-        made.affiliate(slug)
-    return made
+        created.affiliate(slug)
+    return created
 
 
 def _preview(payroll):
@@ -28,7 +28,10 @@ def _preview(payroll):
 
 
 def _blocked(preview):
-    return {(one["affiliateName"], one["currency"]): one["blockedReason"] for one in preview["candidates"]}
+    return {
+        (candidate["affiliateName"], candidate["currency"]): candidate["blockedReason"]
+        for candidate in preview["candidates"]
+    }
 
 
 def _sell_dong(payroll, slug, count):

@@ -1,4 +1,7 @@
-"""One payout retried, voided, paid by hand. Source: core spec, "Payouts" (retry) and section 3 (Payout)."""
+"""Decisions on one payout: retry, void, payment by hand.
+
+Source: core spec, "Payouts" (retry) and section 3 (Payout).
+"""
 
 import pytest
 
@@ -11,8 +14,8 @@ from tests.support.rows.paying import Payroll
 
 
 @pytest.fixture
-def failed(app):
-    """A payroll whose one payout has Failed, and that payout's id."""
+def failed_payout(app):
+    """A payroll with one failed payout, and the payout's id."""
     payroll = Payroll.create(app, rail="fail")
     payout_id = one_payout(payroll)
     payroll.pay()
@@ -28,26 +31,26 @@ def _pay(payroll, payout_id, reference="bank 17"):
     return _decide(payroll, payout_id, "mark-paid", {"externalTransactionId": reference})
 
 
-def _told(payroll):
+def _list_events(payroll):
     rows = payroll.brand.rows(
         "select type, body::jsonb->'data' from event where type like 'payout.%%' order by created_at, id"
     )
     return [(kind, data["payoutId"]) for kind, data in rows]
 
 
-def test_a_failed_payout_is_sent_again_and_paid(failed):
-    payroll, payout_id = failed
+def test_failed_payout_is_retried_and_paid(failed_payout):
+    payroll, payout_id = failed_payout
 
     answer = _decide(payroll, payout_id, "retry")
-    shown = answer.json
+    retried = answer.json
     payroll.pay()
 
-    assert (answer.status_code, shown["id"], shown["status"]) == (200, payout_id, "Pending")
-    assert (shown["failedAt"], shown["failureReason"], shown["amountCents"]) == (None, None, 2_000)
-    assert len(shown["lineItems"]) == 1
+    assert (answer.status_code, retried["id"], retried["status"]) == (200, payout_id, "Pending")
+    assert (retried["failedAt"], retried["failureReason"], retried["amountCents"]) == (None, None, 2_000)
+    assert len(retried["lineItems"]) == 1
     assert payroll.payouts("status, attempt, amount_cents") == [("Paid", 2, 2_000)]
     assert payroll.balance("ann") == {"USD": 0}
-    assert [kind for kind, named in _told(payroll) if named == payout_id] == [
+    assert [kind for kind, event_payout_id in _list_events(payroll) if event_payout_id == payout_id] == [
         "payout.created",
         "payout.failed",
         "payout.created",
@@ -55,8 +58,8 @@ def test_a_failed_payout_is_sent_again_and_paid(failed):
     ]
 
 
-def test_a_retry_is_audited_with_what_it_changed(failed):
-    payroll, payout_id = failed
+def test_retry_is_audited_with_its_changes(failed_payout):
+    payroll, payout_id = failed_payout
     _decide(payroll, payout_id, "retry")
 
     ((actor, entity_id, before, after),) = entries(payroll.brand, "payout.retry")
@@ -64,8 +67,8 @@ def test_a_retry_is_audited_with_what_it_changed(failed):
     assert "acct_ann" not in str((before, after))
 
 
-def test_a_retry_pays_to_where_the_affiliate_wants_to_be_paid_now(failed):
-    payroll, payout_id = failed
+def test_retry_uses_the_current_account(failed_payout):
+    payroll, payout_id = failed_payout
     payroll.execute(
         "update affiliate set payout_method = 'Wallet', payout_destination = 'ann@example.com' where id = %s"
         " returning id",
@@ -75,7 +78,7 @@ def test_a_retry_pays_to_where_the_affiliate_wants_to_be_paid_now(failed):
     assert _decide(payroll, payout_id, "retry", {}).json["method"] == "Wallet"
 
 
-def test_a_retry_pays_less_what_was_refunded_meanwhile(app):
+def test_retry_pays_less_after_a_refund(app):
     payroll = Payroll.create(app, rail="fail")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
@@ -86,7 +89,7 @@ def test_a_retry_pays_less_what_was_refunded_meanwhile(app):
     assert _decide(payroll, payout_id, "retry").json["amountCents"] == 1_500
 
 
-def test_with_nothing_left_a_retry_is_refused_and_the_payout_stays_failed(app):
+def test_retry_with_nothing_left_is_refused(app):
     payroll = Payroll.create(app, rail="fail")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
@@ -109,8 +112,8 @@ def test_with_nothing_left_a_retry_is_refused_and_the_payout_stays_failed(app):
         ),
     ],
 )
-def test_a_retry_needs_somebody_to_pay(failed, sql, code):
-    payroll, payout_id = failed
+def test_retry_needs_an_approved_affiliate_with_an_account(failed_payout, sql, code):
+    payroll, payout_id = failed_payout
     payroll.execute(sql, payroll.affiliates["ann"])
 
     assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
@@ -126,21 +129,21 @@ def test_a_retry_needs_somebody_to_pay(failed, sql, code):
         ({"fundingFrozen": "on"}, "funding_frozen"),
     ],
 )
-def test_a_retry_passes_the_gates_of_a_run(failed, settings, code):
-    payroll, payout_id = failed
+def test_retry_passes_the_gates_of_a_run(failed_payout, settings, code):
+    payroll, payout_id = failed_payout
     payroll.brand.set(**settings)
 
     assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
     assert payroll.payouts("status, attempt") == [("Failed", 1)]
 
 
-def test_a_retry_counts_against_the_cap_also_when_two_come_at_once(app):
+def test_concurrent_retries_count_against_the_cap(app):
     payroll = Payroll.create(app, rail="fail")
-    made = [one_payout(payroll, slug, 300_000) for slug in ("ann", "ben")]
+    payout_ids = [one_payout(payroll, slug, 300_000) for slug in ("ann", "ben")]
     payroll.pay()
     payroll.brand.set(verified="off")
 
-    answers = at_once(*[lambda payout_id=payout_id: _decide(payroll, payout_id, "retry") for payout_id in made])
+    answers = at_once(*[lambda payout_id=payout_id: _decide(payroll, payout_id, "retry") for payout_id in payout_ids])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     assert {answer.json.get("error") for answer in answers} == {None, "unverified_cap_exceeded"}
@@ -157,8 +160,8 @@ def test_only_a_failed_payout_is_retried_or_voided(payroll, verb):
 
 
 @pytest.mark.parametrize("verb", ["retry", "void"])
-def test_twice_at_once_it_is_decided_once(failed, verb):
-    payroll, payout_id = failed
+def test_concurrent_decisions_decide_once(failed_payout, verb):
+    payroll, payout_id = failed_payout
 
     answers = at_once(*[lambda: _decide(payroll, payout_id, verb) for _ in range(3)])
 
@@ -166,14 +169,14 @@ def test_twice_at_once_it_is_decided_once(failed, verb):
     assert len(entries(payroll.brand, f"payout.{verb}")) == 1
 
 
-def test_a_voided_payout_is_due_again_and_never_retried(failed):
-    payroll, payout_id = failed
+def test_voided_payout_is_due_again_and_never_retried(failed_payout):
+    payroll, payout_id = failed_payout
 
-    shown = _decide(payroll, payout_id, "void").json
+    voided = _decide(payroll, payout_id, "void").json
 
-    assert (shown["status"], shown["amountCents"]) == ("Failed", 2_000)
-    assert shown["voidedAt"]
-    assert len(shown["lineItems"]) == 1
+    assert (voided["status"], voided["amountCents"]) == ("Failed", 2_000)
+    assert voided["voidedAt"]
+    assert len(voided["lineItems"]) == 1
     for verb in ("retry", "void"):
         assert refused(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
     assert refused(_pay(payroll, payout_id)) == (409, "payout_voided")
@@ -183,8 +186,8 @@ def test_a_voided_payout_is_due_again_and_never_retried(failed):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_a_void_is_audited(failed):
-    payroll, payout_id = failed
+def test_void_is_audited(failed_payout):
+    payroll, payout_id = failed_payout
     _decide(payroll, payout_id, "void")
 
     ((_, entity_id, before, after),) = entries(payroll.brand, "payout.void")
@@ -192,7 +195,7 @@ def test_a_void_is_audited(failed):
 
 
 @pytest.mark.parametrize("state", ["Pending", "Failed"])
-def test_a_payout_that_no_rail_has_is_marked_paid_with_its_reference(app, state):
+def test_unsent_payout_is_marked_paid_with_its_reference(app, state):
     payroll = Payroll.create(app, rail="fail")
     payout_id = one_payout(payroll)
     if state == "Failed":
@@ -201,23 +204,23 @@ def test_a_payout_that_no_rail_has_is_marked_paid_with_its_reference(app, state)
     answer = _pay(payroll, payout_id, " Überweisung 17 ")
     payroll.pay()
 
-    shown = answer.json
-    assert (answer.status_code, shown["status"], shown["method"]) == (200, "Paid", "Manual")
-    assert (shown["externalTransactionId"], shown["failureReason"]) == ("Überweisung 17", None)
+    marked = answer.json
+    assert (answer.status_code, marked["status"], marked["method"]) == (200, "Paid", "Manual")
+    assert (marked["externalTransactionId"], marked["failureReason"]) == ("Überweisung 17", None)
     assert payroll.balance("ann") == {"USD": 0}
     assert payroll.payouts() == [("Paid", 2_000)]
-    assert _told(payroll)[-1] == ("payout.paid", payout_id)
+    assert _list_events(payroll)[-1] == ("payout.paid", payout_id)
     assert entries(payroll.brand, "payout.mark_paid")[0][1] == payout_id
 
 
-def test_a_paid_payout_is_not_marked_again(payroll):
+def test_paid_payout_is_not_marked_again(payroll):
     payout_id = one_payout(payroll)
     payroll.pay()
 
     assert refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
 
 
-def test_a_payout_that_a_rail_is_at_work_on_is_left_to_it(app):
+def test_processing_payout_cannot_be_decided(app):
     payroll = Payroll.create(app, rail="slow")
     payout_id = one_payout(payroll)
     payroll.pay()
@@ -228,7 +231,7 @@ def test_a_payout_that_a_rail_is_at_work_on_is_left_to_it(app):
         assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
 
 
-def test_marked_paid_twice_at_once_it_is_booked_once(payroll):
+def test_concurrent_marks_are_booked_once(payroll):
     payout_id = one_payout(payroll)
 
     answers = at_once(*[lambda: _pay(payroll, payout_id) for _ in range(3)])
@@ -237,14 +240,14 @@ def test_marked_paid_twice_at_once_it_is_booked_once(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_nothing_is_paid_by_hand_before_its_run_was_reviewed(payroll):
+def test_payout_under_review_cannot_be_marked_paid(payroll):
     payroll.brand.set(needsReview="on")
     payout_id = one_payout(payroll)
 
     assert refused(_pay(payroll, payout_id)) == (409, "review_pending")
 
 
-def test_what_a_reviewer_rejected_is_voided_and_neither_sent_nor_paid(payroll):
+def test_rejected_payout_can_only_be_voided(payroll):
     payroll.brand.set(needsReview="on")
     payout_id = one_payout(payroll)
     run_id = payroll.brand.rows("select id from payout_run")[0][0]
@@ -269,7 +272,7 @@ def test_what_a_reviewer_rejected_is_voided_and_neither_sent_nor_paid(payroll):
         {"externalTransactionId": "x" * 256},
     ],
 )
-def test_a_payment_by_hand_needs_its_reference(payroll, body):
+def test_payment_by_hand_needs_a_reference(payroll, body):
     payout_id = one_payout(payroll)
 
     assert problem(_decide(payroll, payout_id, "mark-paid", body)) == {"externalTransactionId"}
@@ -278,21 +281,21 @@ def test_a_payment_by_hand_needs_its_reference(payroll, body):
 
 @pytest.mark.parametrize("raw", [b"[]", b"{", b'{"a": 1, "a": 2}'])
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
-def test_a_body_that_is_no_object_isrefused(failed, verb, raw):
-    payroll, payout_id = failed
+def test_non_object_body_is_refused(failed_payout, verb, raw):
+    payroll, payout_id = failed_payout
 
     assert problem(_decide(payroll, payout_id, verb, raw)) == {"body"}
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
 @pytest.mark.parametrize("payout_id", [NOBODY, "x", "%00", "run"])
-def test_an_unknown_payout_is_404_whatever_is_sent_with_it(payroll, verb, payout_id):
+def test_unknown_payout_returns_404_for_any_body(payroll, verb, payout_id):
     assert refused(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
-def test_another_organizations_payout_is_not_there(failed, rival, verb):
-    payroll, payout_id = failed
+def test_other_tenants_payout_returns_404(failed_payout, rival, verb):
+    payroll, payout_id = failed_payout
 
     answer = rival.person("Owner").post(f"{URL}/{payout_id}/{verb}", {"externalTransactionId": "x"})
 
@@ -300,8 +303,8 @@ def test_another_organizations_payout_is_not_there(failed, rival, verb):
     assert payroll.payouts("status, voided_at is null") == [("Failed", True)]
 
 
-def test_an_idempotency_key_gives_the_first_answer_again(failed):
-    payroll, payout_id = failed
+def test_repeated_idempotency_key_returns_the_first_response(failed_payout):
+    payroll, payout_id = failed_payout
 
     first = _decide(payroll, payout_id, "retry", {}, Idempotency_Key="k")
     again = _decide(payroll, payout_id, "retry", {}, Idempotency_Key="k")

@@ -1,4 +1,4 @@
-"""What is answered about payouts is what the description says. Source: core spec, "Payout" and "Payouts"."""
+"""Responses about payouts match the OpenAPI document. Source: core spec, "Payout" and "Payouts"."""
 
 import jsonschema_rs
 import pytest
@@ -13,8 +13,8 @@ def payroll(app):
 
 
 @pytest.fixture
-def described(payroll):
-    """Check an answer against the description of its operation."""
+def check_response(payroll):
+    """A function that checks a response against the OpenAPI document."""
     document = payroll.brand.app.test_client().get("/api/openapi.json").json
     components = document["components"]
 
@@ -27,7 +27,7 @@ def described(payroll):
     return check
 
 
-def test_every_answer_has_the_shape_that_is_described(payroll, described):
+def test_every_response_matches_the_openapi_document(payroll, check_response):
     payroll.rate("EUR", "0.8")
     for slug, currency in (("ann", "EUR"), ("ben", "CHF")):
         payroll.affiliate(slug)
@@ -37,33 +37,33 @@ def test_every_answer_has_the_shape_that_is_described(payroll, described):
     person = owner(payroll)
     payroll.sell("ann")
 
-    described(person.post(f"{URL}/preview"), "post", f"{URL}/preview")
-    described(person.post(f"{URL}/run", {"confirmTotalCents": 2_000}), "post", f"{URL}/run")
-    described(person.get(URL), "get", URL)
-    described(person.get(f"{URL}/{payout_id}"), "get", f"{URL}/{{payoutId}}")
-    described(person.get(f"{URL}/funding/status"), "get", f"{URL}/funding/status")
-    described(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
+    check_response(person.post(f"{URL}/preview"), "post", f"{URL}/preview")
+    check_response(person.post(f"{URL}/run", {"confirmTotalCents": 2_000}), "post", f"{URL}/run")
+    check_response(person.get(URL), "get", URL)
+    check_response(person.get(f"{URL}/{payout_id}"), "get", f"{URL}/{{payoutId}}")
+    check_response(person.get(f"{URL}/funding/status"), "get", f"{URL}/funding/status")
+    check_response(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
     payroll.pay()
-    described(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
+    check_response(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
     paid = person.post(f"{URL}/{run(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"})
-    described(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
+    check_response(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
 
 
-def test_the_description_says_who_may_move_money(payroll):
+def test_openapi_document_names_who_may_move_money(payroll):
     paths = payroll.brand.app.test_client().get("/api/openapi.json").json["paths"]
-    told = paths[f"{URL}/run"]["post"]
+    operation = paths[f"{URL}/run"]["post"]
 
-    assert {name: value for name, value in told.items() if name.startswith("x-")} == {
+    assert {name: value for name, value in operation.items() if name.startswith("x-")} == {
         "x-callers": "dashboard",
         "x-role": "Owner",
         "x-needs-login": True,
         "x-fresh-login-s": 3600,
         "x-rate-limit": "standard",
     }
-    assert told["responses"]["403"]["x-codes"] == ["fresh_login_required", "interactive_session_required"]
-    assert "confirm_total_mismatch" in told["responses"]["409"]["x-codes"]
+    assert operation["responses"]["403"]["x-codes"] == ["fresh_login_required", "interactive_session_required"]
+    assert "confirm_total_mismatch" in operation["responses"]["409"]["x-codes"]
 
 
 @pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
-def test_the_page_and_the_manifest_say_so_too(payroll, address):
+def test_docs_name_the_interactive_session(payroll, address):
     assert "interactive session" in payroll.brand.app.test_client().get(address).text

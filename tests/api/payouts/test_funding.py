@@ -8,16 +8,16 @@ from tests.support.rows.paying import Payroll
 STATUS = f"{URL}/funding/status"
 
 
-def _shown(caller):
+def _get_status(caller):
     answer = caller.get(STATUS)
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json
 
 
-def test_a_verified_organization_may_pay_as_much_as_there_is(payroll):
+def test_verified_organization_may_pay_its_whole_balance(payroll):
     payroll.brand.set(bankBalanceCents="123456")
 
-    assert _shown(payroll.brand) == {
+    assert _get_status(payroll.brand) == {
         "mode": "balance",
         "bankTransferBalanceCents": 123_456,
         "verificationState": "verified",
@@ -38,35 +38,37 @@ def test_a_verified_organization_may_pay_as_much_as_there_is(payroll):
     }
 
 
-def test_by_debit_there_is_no_balance(payroll):
+def test_debit_mode_has_no_balance(payroll):
     payroll.brand.set(fundingMode="debit", bankBalanceCents="5")
 
-    shown = _shown(owner(payroll))
+    status = _get_status(owner(payroll))
 
-    assert (shown["mode"], shown["bankTransferBalanceCents"], shown["bankTransferInstructions"]) == (
+    assert (status["mode"], status["bankTransferBalanceCents"], status["bankTransferInstructions"]) == (
         "debit",
         None,
         None,
     )
 
 
-def test_an_unverified_organization_sees_its_cap_and_what_is_used_of_it(payroll):
+def test_unverified_organization_sees_its_cap_and_usage(payroll):
     payroll.brand.set(verified="pending")
     one_payout(payroll, "ann", 450_000)
 
-    shown = _shown(payroll.brand)
+    status = _get_status(payroll.brand)
 
-    assert (shown["verificationState"], shown["payoutsAllowed"]) == ("pending", True)
-    assert shown["unverifiedRules"] | {"capUsedCents": 90_000, "capRemainingCents": 10_000} == shown["unverifiedRules"]
+    assert (status["verificationState"], status["payoutsAllowed"]) == ("pending", True)
+    assert (
+        status["unverifiedRules"] | {"capUsedCents": 90_000, "capRemainingCents": 10_000} == status["unverifiedRules"]
+    )
 
 
-def test_a_failed_payout_uses_nothing_of_the_cap(app):
+def test_failed_payout_does_not_use_the_cap(app):
     payroll = Payroll.create(app, rail="fail")
     one_payout(payroll, "ann", 450_000)
     payroll.pay()
     payroll.brand.set(verified="off")
 
-    assert _shown(payroll.brand)["unverifiedRules"]["capRemainingCents"] == 100_000
+    assert _get_status(payroll.brand)["unverifiedRules"]["capRemainingCents"] == 100_000
 
 
 @pytest.mark.parametrize(
@@ -80,25 +82,25 @@ def test_a_failed_payout_uses_nothing_of_the_cap(app):
         ({"fundingFrozen": "on"}, "funding_frozen"),
     ],
 )
-def test_it_says_why_no_run_can_pass(payroll, settings, reason):
+def test_status_names_the_blocking_gate(payroll, settings, reason):
     payroll.brand.set(**settings)
 
-    shown = _shown(payroll.brand)
+    status = _get_status(payroll.brand)
 
-    assert (shown["payoutsAllowed"], shown["payoutsBlockedReason"]) == (False, reason)
-    assert shown["payoutsBlockedMessage"].endswith(".")
-    assert shown["identityRequired"] is (reason == "identity_required")
-    assert shown["verificationRequired"] is (settings.get("fraudScore") in ("60", "85"))
+    assert (status["payoutsAllowed"], status["payoutsBlockedReason"]) == (False, reason)
+    assert status["payoutsBlockedMessage"].endswith(".")
+    assert status["identityRequired"] is (reason == "identity_required")
+    assert status["verificationRequired"] is (settings.get("fraudScore") in ("60", "85"))
 
 
-def test_with_the_cap_used_up_nothing_can_be_paid(payroll):
+def test_used_up_cap_blocks_payouts(payroll):
     one_payout(payroll, "ann", 500_000)
     payroll.brand.set(verified="off")
 
-    shown = _shown(payroll.brand)
+    status = _get_status(payroll.brand)
 
-    assert (shown["payoutsAllowed"], shown["payoutsBlockedReason"]) == (False, "unverified_cap_exceeded")
-    assert shown["unverifiedRules"]["capRemainingCents"] == 0
+    assert (status["payoutsAllowed"], status["payoutsBlockedReason"]) == (False, "unverified_cap_exceeded")
+    assert status["unverifiedRules"]["capRemainingCents"] == 0
 
 
 @pytest.mark.parametrize("mode", ["balance", "debit"])
@@ -106,19 +108,19 @@ def test_with_the_cap_used_up_nothing_can_be_paid(payroll):
 def test_no_person_can_manage_funding(payroll, role, mode):
     payroll.brand.set(fundingMode=mode)
 
-    shown = _shown(payroll.brand.person(role))
+    status = _get_status(payroll.brand.person(role))
 
-    assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
+    assert (status["canManageFunding"], status["bankTransferInstructions"]) == (False, None)
 
 
-def test_no_key_and_no_other_token_manages_funding(payroll):
+def test_key_or_token_without_login_cannot_manage_funding(payroll):
     for caller in (payroll.brand, payroll.brand.other_key(scope="read"), without_login(payroll.brand)):
-        shown = _shown(caller)
-        assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
+        status = _get_status(caller)
+        assert (status["canManageFunding"], status["bankTransferInstructions"]) == (False, None)
 
 
-def test_funding_has_only_the_operation_that_reads_it(app):
-    # With one that changes it, canManageFunding and the instructions are to follow the caller.
+def test_funding_has_only_a_read_operation(app):
+    # Once an operation changes funding, canManageFunding and the instructions must depend on the caller.
     operations = {
         (rule.rule, method)
         for rule in app.url_map.iter_rules()
@@ -129,7 +131,7 @@ def test_funding_has_only_the_operation_that_reads_it(app):
     assert operations == {("/api/v1/payouts/funding/status", "GET")}
 
 
-def test_one_organizations_payouts_are_not_anothers_cap(payroll, rival):
+def test_other_tenants_payouts_do_not_use_the_cap(payroll, rival):
     one_payout(payroll, "ann", 450_000)
 
-    assert _shown(rival)["unverifiedRules"]["capUsedCents"] == 0
+    assert _get_status(rival)["unverifiedRules"]["capUsedCents"] == 0

@@ -9,7 +9,7 @@ from tests.support.api.payouts import NOBODY, RUN, URL, one_payout, owner, refus
 
 
 @pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])
-def test_money_moves_only_for_an_owner_who_logged_in(due, path):
+def test_only_a_freshly_logged_in_owner_moves_money(due, path):
     url = f"{URL}/{path}"
     callers = {
         "a key": due.brand,
@@ -27,13 +27,13 @@ def test_money_moves_only_for_an_owner_who_logged_in(due, path):
     assert due.payouts() == []
 
 
-def test_a_key_on_the_free_plan_hears_of_the_session_first(due):
+def test_key_on_the_free_plan_gets_interactive_session_required_first(due):
     due.brand.set(plan="Free")
 
     assert refused(due.brand.post(RUN)) == (403, "interactive_session_required")
 
 
-_SHUT = {
+_GATE_SETTINGS = {
     "payouts_require_active_subscription": {"status": "Trialing"},
     "identity_required": {"identityRequired": "on"},
     "high_risk_unverified": {"verified": "off", "fraudScore": "60"},
@@ -43,11 +43,11 @@ _SHUT = {
 }
 
 
-@pytest.mark.parametrize("code", _SHUT)
-def test_each_gate_refuses_by_its_code_and_writes_nothing(payroll, code):
+@pytest.mark.parametrize("code", _GATE_SETTINGS)
+def test_each_gate_refuses_with_its_code_and_writes_nothing(payroll, code):
     payroll.affiliate("ann")
     payroll.sell("ann", 500_005)
-    payroll.brand.set(**_SHUT[code])
+    payroll.brand.set(**_GATE_SETTINGS[code])
 
     answer = owner(payroll).post(RUN, {"confirmTotalCents": 100_001})
 
@@ -57,7 +57,7 @@ def test_each_gate_refuses_by_its_code_and_writes_nothing(payroll, code):
         assert re.findall(r"\d+", answer.json["message"]) == ["100000", "30", "0", "100000", "100001"]
 
 
-def test_the_gates_are_asked_in_their_order_and_before_the_total(payroll):
+def test_gates_are_checked_in_order_and_before_the_total(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 500_005)
     payroll.brand.set(
@@ -107,7 +107,7 @@ def test_only_an_active_paid_plan_pays_out(due, settings):
         ({"fraudScore": "100", "verified": "pending"}, "identity_required"),
     ],
 )
-def test_the_thresholds_of_the_fraud_score_are_the_operators(due, settings, code):
+def test_operator_sets_the_fraud_score_thresholds(due, settings, code):
     due.brand.set(**{"verified": "off"} | settings)
 
     answer = owner(due).post(RUN, {"confirmTotalCents": 2_000})
@@ -115,7 +115,7 @@ def test_the_thresholds_of_the_fraud_score_are_the_operators(due, settings, code
     assert (answer.json.get("error"), answer.status_code) == (code, 409 if code else 200)
 
 
-def test_the_cap_counts_what_was_run_in_its_window(payroll):
+def test_cap_counts_runs_in_its_window(payroll):
     payroll.brand.set(verified="off")
     one_payout(payroll, "ann", 450_000)
 
@@ -127,7 +127,7 @@ def test_the_cap_counts_what_was_run_in_its_window(payroll):
     assert owner(payroll).post(RUN, {"confirmTotalCents": 10_001}).status_code == 200
 
 
-def test_an_unverified_organizations_payouts_wait_out_their_hold(due):
+def test_payouts_of_an_unverified_organization_are_held(due):
     due.brand.set(verified="off")
 
     receipt = run(due)
@@ -140,14 +140,16 @@ def test_an_unverified_organizations_payouts_wait_out_their_hold(due):
     assert due.brand.get(URL).json["items"][0]["holdUntil"] == receipt["holdUntil"]
 
 
-def test_a_run_that_is_to_be_reviewed_is_accepted_and_parked(due):
+def test_run_needing_review_is_accepted_and_parked(due):
     due.brand.set(needsReview="on")
 
     receipt = run(due)
     due.pay()
 
     assert (receipt["needsManualReview"], receipt["reviewStatus"]) == (True, "Pending")
-    assert [(one["needsManualReview"], one["reviewStatus"]) for one in receipt["payouts"]] == [(True, "Pending")]
+    assert [
+        (payout_receipt["needsManualReview"], payout_receipt["reviewStatus"]) for payout_receipt in receipt["payouts"]
+    ] == [(True, "Pending")]
     assert due.payouts() == [("Pending", 2_000)]
-    (shown,) = due.brand.get(URL).json["items"]
-    assert (shown["needsManualReview"], shown["reviewStatus"]) == (True, "Pending")
+    (payout,) = due.brand.get(URL).json["items"]
+    assert (payout["needsManualReview"], payout["reviewStatus"]) == (True, "Pending")

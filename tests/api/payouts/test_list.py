@@ -17,17 +17,17 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
+def test_payout_shows_every_field_and_its_lines(payroll):
     payroll.rate("EUR", "0.8", on=datetime.now(UTC).date())
     payroll.affiliate("ann")
     conversion_id = payroll.sell("ann", 10_000, "EUR")
     receipt = run(payroll, notes="March", externalTransactionId="batch 7")
     payout_id = receipt["payouts"][0]["payoutId"]
 
-    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+    payout = payroll.brand.get(f"{URL}/{payout_id}").json
 
-    created_at, (line,) = shown.pop("createdAt"), shown.pop("lineItems")
-    assert shown == {
+    created_at, (line,) = payout.pop("createdAt"), payout.pop("lineItems")
+    assert payout == {
         "id": payout_id,
         "runId": receipt["runId"],
         "affiliateId": str(payroll.affiliates["ann"]),
@@ -74,7 +74,7 @@ def test_a_payout_shows_every_field_and_what_it_pays_for(payroll):
     }
 
 
-def test_a_line_in_usd_carries_the_rate_1_of_the_run_date(payroll):
+def test_usd_line_has_rate_1_of_the_run_date(payroll):
     payout_id = one_payout(payroll)
 
     (line,) = payroll.brand.get(f"{URL}/{payout_id}").json["lineItems"]
@@ -82,44 +82,44 @@ def test_a_line_in_usd_carries_the_rate_1_of_the_run_date(payroll):
     assert (line["fxRate"], line["fxRateDate"]) == (1, _today())
 
 
-def test_a_paid_payout_names_its_transfer(payroll):
+def test_paid_payout_names_its_transfer(payroll):
     payout_id = one_payout(payroll)
     payroll.pay()
 
-    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+    payout = payroll.brand.get(f"{URL}/{payout_id}").json
 
-    assert (shown["status"], shown["failedAt"]) == ("Paid", None)
-    assert _TIME.fullmatch(shown["paidAt"])
-    assert shown["processorTransferId"].startswith("sandbox_")
+    assert (payout["status"], payout["failedAt"]) == ("Paid", None)
+    assert _TIME.fullmatch(payout["paidAt"])
+    assert payout["processorTransferId"].startswith("sandbox_")
 
 
-def test_a_failed_payout_says_why(app):
+def test_failed_payout_has_a_reason(app):
     payroll = Payroll.create(app, rail="fail")
     payout_id = one_payout(payroll)
     payroll.pay()
 
-    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+    payout = payroll.brand.get(f"{URL}/{payout_id}").json
 
-    assert (shown["status"], shown["paidAt"], shown["failureCode"]) == ("Failed", None, "sandbox_rejected")
-    assert shown["failureReason"] == "The sandbox is set to reject transfers."
-    assert _TIME.fullmatch(shown["failedAt"])
+    assert (payout["status"], payout["paidAt"], payout["failureCode"]) == ("Failed", None, "sandbox_rejected")
+    assert payout["failureReason"] == "The sandbox is set to reject transfers."
+    assert _TIME.fullmatch(payout["failedAt"])
 
 
-def test_what_is_refunded_after_payment_stands_on_the_line(payroll):
+def test_refund_after_payment_is_shown_on_the_line(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     run(payroll)
     payroll.pay()
     payroll.brand.refund("first", 2_500)
 
-    (shown,) = payroll.brand.get(URL).json["items"]
+    (payout,) = payroll.brand.get(URL).json["items"]
 
-    assert shown["amountCents"] == 2_000
-    assert [(line["amountCents"], line["reversedAmountCents"]) for line in shown["lineItems"]] == [(2_000, 500)]
-    assert _TIME.fullmatch(shown["lineItems"][0]["reversedAt"])
+    assert payout["amountCents"] == 2_000
+    assert [(line["amountCents"], line["reversedAmountCents"]) for line in payout["lineItems"]] == [(2_000, 500)]
+    assert _TIME.fullmatch(payout["lineItems"][0]["reversedAt"])
 
 
-def test_what_is_held_back_for_a_debt_is_a_line_below_zero_and_the_lines_sum_up(payroll):
+def test_debt_is_a_negative_line_and_lines_sum_up(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     run(payroll)
@@ -127,13 +127,13 @@ def test_what_is_held_back_for_a_debt_is_a_line_below_zero_and_the_lines_sum_up(
     payroll.brand.refund("first", 4_000)
     payout_id = one_payout(payroll)
 
-    shown = payroll.brand.get(f"{URL}/{payout_id}").json
+    payout = payroll.brand.get(f"{URL}/{payout_id}").json
 
-    assert sorted(line["amountCents"] for line in shown["lineItems"]) == [-800, 2_000]
-    assert shown["amountCents"] == 1_200
+    assert sorted(line["amountCents"] for line in payout["lineItems"]) == [-800, 2_000]
+    assert payout["amountCents"] == 1_200
 
 
-def test_where_an_affiliate_is_paid_is_shown_to_nobody_who_reads(payroll):
+def test_payout_destination_is_hidden_from_every_reader(payroll):
     payout_id = one_payout(payroll)
 
     for reader in (payroll.brand, payroll.brand.person("Owner")):
@@ -142,27 +142,27 @@ def test_where_an_affiliate_is_paid_is_shown_to_nobody_who_reads(payroll):
         assert "acct_ann" not in reader.post(f"{URL}/preview").text
 
 
-def test_the_list_is_newest_first_in_pages(payroll):
-    made = [one_payout(payroll, slug) for slug in ("ann", "ben", "cyd")]
+def test_list_is_newest_first_in_pages(payroll):
+    payout_ids = [one_payout(payroll, slug) for slug in ("ann", "ben", "cyd")]
 
     first = payroll.brand.get(f"{URL}?take=2").json
     second = payroll.brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
 
-    assert [item["id"] for item in first["items"] + second["items"]] == made[::-1]
+    assert [item["id"] for item in first["items"] + second["items"]] == payout_ids[::-1]
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
     assert all(len(item["lineItems"]) == 1 for item in first["items"])
 
 
-def test_the_lines_can_be_left_out_of_the_list(payroll):
+def test_lines_can_be_left_out_of_the_list(payroll):
     one_payout(payroll)
 
-    (shown,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
+    (payout,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
 
-    assert "lineItems" not in shown
-    assert shown["amountCents"] == 2_000
+    assert "lineItems" not in payout
+    assert payout["amountCents"] == 2_000
 
 
-def test_the_list_is_narrowed_by_affiliate_status_and_run(payroll):
+def test_list_filters_by_affiliate_status_and_run(payroll):
     first = one_payout(payroll, "ann")
     payroll.pay()
     second = one_payout(payroll, "ben")
@@ -179,7 +179,7 @@ def test_the_list_is_narrowed_by_affiliate_status_and_run(payroll):
     assert ids(f"affiliateId={NOBODY}") == []
 
 
-def test_an_empty_list_is_a_page(payroll):
+def test_empty_list_is_a_page(payroll):
     assert payroll.brand.get(URL).json == {"items": [], "nextCursor": None, "hasMore": False}
 
 
@@ -199,11 +199,11 @@ def test_an_empty_list_is_a_page(payroll):
         ("cursor=x", "cursor"),
     ],
 )
-def test_a_query_that_cannot_be_is_refused(payroll, query, field):
+def test_malformed_query_returns_400(payroll, query, field):
     assert problem(payroll.brand.get(f"{URL}?{query}")) == {field}
 
 
-def test_another_organizations_payouts_are_not_there(payroll, rival):
+def test_other_tenants_payouts_return_404(payroll, rival):
     payout_id = one_payout(payroll)
 
     assert rival.get(f"{URL}/{payout_id}").status_code == 404
@@ -211,17 +211,17 @@ def test_another_organizations_payouts_are_not_there(payroll, rival):
     assert rival.get(URL).json["items"] == []
 
 
-def test_a_cursor_is_good_for_its_list_alone(app, payroll):
+def test_list_refuses_foreign_cursors(app, payroll):
     other = Payroll.create(app)
-    for one in (payroll, other):
-        one_payout(one, "ann")
-        one_payout(one, "ben")
+    for each_payroll in (payroll, other):
+        one_payout(each_payroll, "ann")
+        one_payout(each_payroll, "ben")
 
     cursors_are_refused(payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions"))
 
 
 @pytest.mark.parametrize("payout_id", ["x", NOBODY, "0", "%00", "a" * 300, "é"])
-def test_what_names_no_payout_is_404(payroll, payout_id):
+def test_unknown_payout_returns_404(payroll, payout_id):
     answer = payroll.brand.get(f"{URL}/{payout_id}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -235,7 +235,7 @@ def test_every_member_and_a_read_key_may_read(payroll):
             assert reader.get(path).status_code == 200
 
 
-def test_a_key_needs_the_starter_plan_and_a_person_does_not(payroll):
+def test_key_needs_the_starter_plan_and_a_person_does_not(payroll):
     payroll.brand.set(plan="Free")
 
     for path in (URL, f"{URL}/{NOBODY}", f"{URL}/funding/status"):

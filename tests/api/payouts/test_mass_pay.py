@@ -17,13 +17,13 @@ LIST = f"{URL}/mass-pay.csv"
 
 @pytest.fixture
 def no_rail(payroll, monkeypatch):
-    """An installation with a database of its own and no rail for Wallet; the others are sandboxes."""
-    found = rails.has_rail
+    """An installation without a rail for Wallet; other methods use the sandbox."""
+    has_rail = rails.has_rail
     monkeypatch.setattr(
         rails,
         "has_rail",
         lambda *, organization_id, method: (
-            method != Method.Wallet and found(organization_id=organization_id, method=method)
+            method != Method.Wallet and has_rail(organization_id=organization_id, method=method)
         ),
     )
     return payroll
@@ -33,23 +33,25 @@ def _run(payroll):
     return run(payroll)["runId"]
 
 
-def _listed(payroll, run_id, more=""):
+def _download(payroll, run_id, more=""):
     answer = owner(payroll).get(f"{LIST}?runId={run_id}{more}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return list(csv.DictReader(io.StringIO(answer.text)))
 
 
-def test_a_payout_without_a_rail_is_listed_with_whom_to_pay(no_rail):
+def test_payout_without_a_rail_is_listed_with_its_recipient(no_rail):
     affiliate_id = no_rail.affiliate("ann", method="Wallet")
     no_rail.affiliate("ben")
     no_rail.sell("ann", 10_025)
     no_rail.sell("ben", 10_000)
     receipt = run(no_rail)
 
-    (row,) = _listed(no_rail, receipt["runId"])
+    (row,) = _download(no_rail, receipt["runId"])
 
-    payout_id = next(one["payoutId"] for one in receipt["payouts"] if one["method"] == "Wallet")
-    shown = no_rail.brand.get(f"{URL}/{payout_id}").json
+    payout_id = next(
+        payout_receipt["payoutId"] for payout_receipt in receipt["payouts"] if payout_receipt["method"] == "Wallet"
+    )
+    payout = no_rail.brand.get(f"{URL}/{payout_id}").json
     assert row == {
         "payout_id": payout_id,
         "affiliate_id": str(affiliate_id),
@@ -59,13 +61,13 @@ def test_a_payout_without_a_rail_is_listed_with_whom_to_pay(no_rail):
         "recipient": "acct_ann",
         "amount": "20.05",
         "currency": "USD",
-        "period_start": shown["periodStart"],
-        "period_end": shown["periodEnd"],
+        "period_start": payout["periodStart"],
+        "period_end": payout["periodEnd"],
     }
-    assert shown["exportedAt"]
+    assert payout["exportedAt"]
 
 
-def test_the_file_is_a_download_that_nobody_keeps(payroll):
+def test_file_is_an_uncached_download(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
@@ -80,91 +82,91 @@ def test_the_file_is_a_download_that_nobody_keeps(payroll):
     )
 
 
-def test_what_was_listed_is_never_sent_and_listed_again(payroll):
+def test_listed_payout_is_never_sent_and_can_be_listed_again(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run_id = _run(payroll)
 
-    first = _listed(payroll, run_id, "&claim=true")
+    first = _download(payroll, run_id, "&claim=true")
     payroll.pay()
 
     assert payroll.payouts() == [("Pending", 2_000)]
     assert payroll.brand.rows("select count(*) from payout_attempt") == [(0,)]
     assert len(first) == 1
-    assert _listed(payroll, run_id) == _listed(payroll, run_id, "&claim=true") == first
+    assert _download(payroll, run_id) == _download(payroll, run_id, "&claim=true") == first
 
 
-def test_without_a_claim_what_has_a_rail_is_left_to_it(payroll):
+def test_payout_with_a_rail_is_not_listed_without_a_claim(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run_id = _run(payroll)
 
-    assert _listed(payroll, run_id) == []
+    assert _download(payroll, run_id) == []
     payroll.pay()
     assert payroll.payouts() == [("Paid", 2_000)]
-    assert _listed(payroll, run_id, "&claim=true") == []
+    assert _download(payroll, run_id, "&claim=true") == []
 
 
-def test_what_was_marked_paid_is_not_listed_again(payroll):
+def test_payout_marked_paid_is_not_listed_again(payroll):
     payout_id = one_payout(payroll)
     run_id = payroll.brand.get(f"{URL}/{payout_id}").json["runId"]
-    _listed(payroll, run_id, "&claim=true")
+    _download(payroll, run_id, "&claim=true")
 
     owner(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
 
-    assert _listed(payroll, run_id, "&claim=true") == []
+    assert _download(payroll, run_id, "&claim=true") == []
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_a_refund_after_listing_is_a_debt_and_does_not_change_what_was_listed(payroll):
+def test_refund_after_listing_is_a_debt_and_leaves_the_list_unchanged(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     run_id = _run(payroll)
-    (row,) = _listed(payroll, run_id, "&claim=true")
+    (row,) = _download(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
-    assert _listed(payroll, run_id) == [row]
-    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
-    assert (shown["amountCents"], shown["lineItems"][0]["reversedAmountCents"]) == (2_000, 500)
+    assert _download(payroll, run_id) == [row]
+    payout = owner(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
+    assert (payout["amountCents"], payout["lineItems"][0]["reversedAmountCents"]) == (2_000, 500)
     assert payroll.balance("ann") == {"USD": -500}
 
 
-def test_a_ban_after_listing_leaves_the_payout_to_the_brand(payroll):
+def test_ban_after_listing_leaves_the_payout_pending(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run_id = _run(payroll)
-    _listed(payroll, run_id, "&claim=true")
+    _download(payroll, run_id, "&claim=true")
 
     payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
 
     assert payroll.payouts() == [("Pending", 2_000)]
 
 
-def test_what_was_listed_and_not_paid_is_voided_and_due_again(payroll):
+def test_listed_payout_can_be_voided_and_is_due_again(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     run_id = _run(payroll)
-    (row,) = _listed(payroll, run_id, "&claim=true")
+    (row,) = _download(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
-    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/void").json
+    payout = owner(payroll).post(f"{URL}/{row['payout_id']}/void").json
 
-    assert (shown["status"], shown["failureCode"], shown["amountCents"]) == ("Failed", "voided", 1_500)
+    assert (payout["status"], payout["failureCode"], payout["amountCents"]) == ("Failed", "voided", 1_500)
     assert payroll.brand.post(f"{URL}/preview").json["totalEligibleCents"] == 1_500
-    assert _listed(payroll, run_id, "&claim=true") == []
+    assert _download(payroll, run_id, "&claim=true") == []
 
 
 @pytest.mark.parametrize("settings_", [{"needsReview": "on"}, {"verified": "off"}, {"payoutHold": "1"}])
-def test_what_is_held_or_under_review_is_not_listed(payroll, settings_):
+def test_held_or_reviewed_payout_is_not_listed(payroll, settings_):
     payroll.brand.set(**settings_)
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    assert _listed(payroll, _run(payroll), "&claim=true") == []
+    assert _download(payroll, _run(payroll), "&claim=true") == []
     assert payroll.payouts("exported_at") == [(None,)]
 
 
-def test_names_and_recipients_run_nothing_in_a_spreadsheet(no_rail):
+def test_formula_cells_are_escaped(no_rail):
     no_rail.affiliate("ann", method="Wallet")
     no_rail.execute(
         "update affiliate set full_name = %s, payout_destination = %s where id = %s returning id",
@@ -174,32 +176,32 @@ def test_names_and_recipients_run_nothing_in_a_spreadsheet(no_rail):
     )
     no_rail.sell("ann")
 
-    (row,) = _listed(no_rail, _run(no_rail))
+    (row,) = _download(no_rail, _run(no_rail))
 
     assert (row["affiliate_name"], row["recipient"]) == ('\'=HYPERLINK("http://x","y"), Ünsal', "'@SUM(1)")
 
 
-def test_listing_is_audited_each_time(payroll):
+def test_every_download_is_audited(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run_id = _run(payroll)
-    _listed(payroll, run_id, "&claim=true")
-    _listed(payroll, run_id)
+    _download(payroll, run_id, "&claim=true")
+    _download(payroll, run_id)
 
-    found = entries(payroll.brand, "payout.exported")
+    exports = entries(payroll.brand, "payout.exported")
 
-    assert [(actor, entity_id) for actor, entity_id, *_ in found] == [("member", run_id)] * 2
-    assert [after["addedCount"] for *_, after in found] == [1, 0]
-    assert found[0][-1] == {"runId": run_id, "payoutCount": 1, "addedCount": 1, "totalCents": 2_000, "claim": True}
+    assert [(actor, entity_id) for actor, entity_id, *_ in exports] == [("member", run_id)] * 2
+    assert [after["addedCount"] for *_, after in exports] == [1, 0]
+    assert exports[0][-1] == {"runId": run_id, "payoutCount": 1, "addedCount": 1, "totalCents": 2_000, "claim": True}
 
 
-def test_listed_at_once_everybody_has_the_same_list(payroll):
+def test_concurrent_downloads_are_equal(payroll):
     for slug in ("ann", "ben"):
         payroll.affiliate(slug)
         payroll.sell(slug)
     run_id = _run(payroll)
 
-    lists = at_once(*[lambda: _listed(payroll, run_id, "&claim=true") for _ in range(3)])
+    lists = at_once(*[lambda: _download(payroll, run_id, "&claim=true") for _ in range(3)])
 
     assert len(lists[0]) == 2
     assert lists[0] == lists[1] == lists[2]
@@ -210,22 +212,22 @@ def test_listed_at_once_everybody_has_the_same_list(payroll):
     ("query", "field"),
     [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={NOBODY}&claim=1", "claim")],
 )
-def test_a_query_that_cannot_be_is_refused(payroll, query, field):
+def test_malformed_query_returns_400(payroll, query, field):
     assert problem(owner(payroll).get(LIST + query)) == {field}
 
 
-def test_another_organizations_run_is_not_there(payroll, rival):
+def test_other_tenants_run_returns_404(payroll, rival):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run_id = _run(payroll)
 
-    for caller, asked in ((rival.person("Owner"), run_id), (owner(payroll), NOBODY)):
-        answer = caller.get(f"{LIST}?runId={asked}&claim=true")
+    for caller, run_id_sent in ((rival.person("Owner"), run_id), (owner(payroll), NOBODY)):
+        answer = caller.get(f"{LIST}?runId={run_id_sent}&claim=true")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert payroll.payouts("exported_at") == [(None,)]
 
 
-def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
+def test_only_a_freshly_logged_in_owner_sees_recipients(payroll):
     for caller in (payroll.brand, without_login(payroll.brand)):
         answer = caller.get(f"{LIST}?runId={NOBODY}")
         assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
@@ -234,7 +236,7 @@ def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
-def test_a_method_has_the_sandbox_unless_the_installation_has_a_database_of_its_own(payroll):
+def test_sandbox_rail_needs_a_shared_database(payroll):
     payroll.brand.set(sandboxRail="none")
 
     with db.unit_of_work(payroll.brand.id):

@@ -1,4 +1,4 @@
-"""What a run would pay, asked through HTTP. Source: core spec, "Payouts" (preview and its response fields)."""
+"""Preview of a payout run through HTTP. Source: core spec, "Payouts" (preview and its response fields)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,18 +13,21 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _asked(payroll, body=None):
+def _preview(payroll, body=None):
     answer = payroll.brand.post(PREVIEW, body)
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json
 
 
-def _blocked(shown):
-    return {(one["affiliateEmail"], one["currency"]): one["blockedReason"] for one in shown["candidates"]}
+def _blocked(preview):
+    return {
+        (candidate["affiliateEmail"], candidate["currency"]): candidate["blockedReason"]
+        for candidate in preview["candidates"]
+    }
 
 
-def test_with_nothing_due_every_field_is_there_and_empty(payroll):
-    assert _asked(payroll) == {
+def test_preview_with_nothing_due_has_every_field(payroll):
+    assert _preview(payroll) == {
         "totalEligibleCents": 0,
         "totalEligibleInHomeCurrencyCents": 0,
         "candidateCount": 0,
@@ -45,14 +48,14 @@ def test_with_nothing_due_every_field_is_there_and_empty(payroll):
     }
 
 
-def test_a_candidate_is_one_affiliate_in_one_currency(payroll):
+def test_candidate_is_one_affiliate_in_one_currency(payroll):
     payroll.rate("EUR", "0.8")
     affiliate_id = payroll.affiliate("ann")
     conversions = [payroll.sell("ann", 10_000), payroll.sell("ann", 5_000, "EUR")]
 
-    shown = _asked(payroll)
+    preview = _preview(payroll)
 
-    assert sorted(shown["candidates"], key=lambda one: one["currency"]) == [
+    assert sorted(preview["candidates"], key=lambda candidate: candidate["currency"]) == [
         {
             "affiliateId": str(affiliate_id),
             "affiliateEmail": "ann@example.com",
@@ -78,8 +81,8 @@ def test_a_candidate_is_one_affiliate_in_one_currency(payroll):
             "blockedReason": None,
         },
     ]
-    del shown["candidates"]
-    assert shown == {
+    del preview["candidates"]
+    assert preview == {
         "totalEligibleCents": 3_000,
         "totalEligibleInHomeCurrencyCents": 3_250,
         "candidateCount": 2,
@@ -99,23 +102,23 @@ def test_a_candidate_is_one_affiliate_in_one_currency(payroll):
     }
 
 
-def test_money_without_a_fresh_rate_is_withheld_and_reported(payroll):
+def test_commission_without_a_fresh_rate_is_withheld_and_reported(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "CHF")
     payroll.sell("ann", 10_000)
 
-    shown = _asked(payroll)
+    preview = _preview(payroll)
 
-    assert _blocked(shown) == {("ann@example.com", "CHF"): "fx_unavailable", ("ann@example.com", "USD"): None}
-    assert shown["fxUnavailableCurrencies"] == ["CHF"]
-    assert shown["unconvertibleByCurrency"] == {"CHF": 2_000}
-    assert shown["totalEligibleInHomeCurrencyCents"] == 2_000
-    assert shown["eligibleByCurrency"] == {"CHF": 2_000, "USD": 2_000}
-    assert shown["nativeTotalsForRun"] == {"USD": 2_000}
-    assert "CHF" not in shown["fxRunRates"]
+    assert _blocked(preview) == {("ann@example.com", "CHF"): "fx_unavailable", ("ann@example.com", "USD"): None}
+    assert preview["fxUnavailableCurrencies"] == ["CHF"]
+    assert preview["unconvertibleByCurrency"] == {"CHF": 2_000}
+    assert preview["totalEligibleInHomeCurrencyCents"] == 2_000
+    assert preview["eligibleByCurrency"] == {"CHF": 2_000, "USD": 2_000}
+    assert preview["nativeTotalsForRun"] == {"USD": 2_000}
+    assert "CHF" not in preview["fxRunRates"]
 
 
-def test_the_usd_estimate_follows_the_minor_units_of_each_currency(payroll):
+def test_usd_estimate_follows_the_minor_units_of_each_currency(payroll):
     payroll.rate("JPY", "150")
     payroll.rate("KWD", "0.3")
     payroll.affiliate("ann")
@@ -123,10 +126,10 @@ def test_the_usd_estimate_follows_the_minor_units_of_each_currency(payroll):
     payroll.sell("ann", 10_000, "KWD")
 
     # 2,000 yen at 150 are 13.33 USD; 2.000 dinar at 0.3 are 6.67.
-    assert _asked(payroll)["usdEstimateAtRunRateCents"] == 1_333 + 667
+    assert _preview(payroll)["usdEstimateAtRunRateCents"] == 1_333 + 667
 
 
-def test_those_who_are_not_paid_say_why(payroll):
+def test_unpaid_candidates_have_a_reason(payroll):
     for slug in ("ann", "ben", "cyd"):
         payroll.affiliate(slug, method=None if slug == "ann" else "Wallet")
         payroll.sell(slug)
@@ -136,53 +139,53 @@ def test_those_who_are_not_paid_say_why(payroll):
         payroll.brand.id,
     )
 
-    shown = _asked(payroll)
+    preview = _preview(payroll)
 
-    assert _blocked(shown) == {
+    assert _blocked(preview) == {
         ("ann@example.com", "USD"): "no_payout_account",
         ("ben@example.com", "USD"): "affiliate_not_approved",
         ("cyd@example.com", "USD"): "below_minimum",
     }
-    assert (shown["totalEligibleCents"], shown["nativeTotalsForRun"]) == (0, {})
-    assert shown["eligibleByCurrency"] == {"USD": 6_000}
-    assert shown["candidatesWithProcessorConnectCount"] == 0
+    assert (preview["totalEligibleCents"], preview["nativeTotalsForRun"]) == (0, {})
+    assert preview["eligibleByCurrency"] == {"USD": 6_000}
+    assert preview["candidatesWithProcessorConnectCount"] == 0
 
 
-def test_a_missing_tax_form_holds_money_back_where_one_is_wanted(payroll):
+def test_missing_tax_form_blocks_a_candidate_where_required(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     payroll.brand.set(taxFormRequired="on")
 
-    assert _blocked(_asked(payroll)) == {("ann@example.com", "USD"): "tax_form_required"}
+    assert _blocked(_preview(payroll)) == {("ann@example.com", "USD"): "tax_form_required"}
 
 
-def test_a_debt_is_shown_below_zero_and_counts_against_what_is_eligible(payroll):
+def test_debt_is_negative_and_reduces_the_total(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     run(payroll)
     payroll.pay()
     payroll.brand.refund("first", 4_000)
 
-    shown = _asked(payroll)
+    preview = _preview(payroll)
 
-    assert _blocked(shown) == {("ann@example.com", "USD"): "negative_balance"}
-    assert [one["eligibleCents"] for one in shown["candidates"]] == [-800]
-    assert shown["totalEligibleInHomeCurrencyCents"] == -800
+    assert _blocked(preview) == {("ann@example.com", "USD"): "negative_balance"}
+    assert [candidate["eligibleCents"] for candidate in preview["candidates"]] == [-800]
+    assert preview["totalEligibleInHomeCurrencyCents"] == -800
 
 
-def test_what_is_on_hold_is_not_eligible_and_what_is_in_a_payout_neither(payroll):
+def test_held_or_already_paid_commission_is_not_eligible(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     run(payroll)
     payroll.brand.set(payoutGraceDays="30")
     payroll.sell("ann")
 
-    shown = _asked(payroll)
+    preview = _preview(payroll)
 
-    assert (shown["candidates"], shown["graceDays"]) == ([], 30)
+    assert (preview["candidates"], preview["graceDays"]) == ([], 30)
 
 
-def test_it_is_narrowed_by_program_affiliate_time_conversion_and_rail(payroll):
+def test_preview_filters_by_program_affiliate_time_conversion_and_rail(payroll):
     now = datetime.now(UTC)
     payroll.affiliate("ann")
     payroll.affiliate("ben", method="Wallet")
@@ -193,13 +196,13 @@ def test_it_is_narrowed_by_program_affiliate_time_conversion_and_rail(payroll):
     other = str(payroll.brand.program())
 
     def total(**body):
-        return _asked(payroll, body)["totalEligibleCents"]
+        return _preview(payroll, body)["totalEligibleCents"]
 
     assert total() == 6_000
     assert total(programId=program_id) == 6_000
     assert total(programId=other) == 0
     assert total(affiliateId=str(payroll.affiliates["ann"])) == 2_000
-    assert total(affiliateIds=[str(found) for found in payroll.affiliates.values()] * 2) == 6_000
+    assert total(affiliateIds=[str(affiliate_id) for affiliate_id in payroll.affiliates.values()] * 2) == 6_000
     assert total(since=(now - timedelta(days=1)).isoformat()) == 4_000
     assert total(conversionIds=[first]) == 2_000
     assert total(conversionIds=[NOBODY]) == 0
@@ -207,17 +210,17 @@ def test_it_is_narrowed_by_program_affiliate_time_conversion_and_rail(payroll):
     assert total(method="Auto", currency="usd") == 6_000
 
 
-def test_every_field_may_be_null_but_a_list(payroll):
+def test_every_field_except_lists_may_be_null(payroll):
     body = dict.fromkeys(["programId", "since", "affiliateId", "currency", "method"])
 
     assert payroll.brand.post(PREVIEW, body).status_code == 200
 
 
-def test_nothing_is_committed(payroll):
+def test_preview_writes_nothing(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    first, second = _asked(payroll), _asked(payroll)
+    first, second = _preview(payroll), _preview(payroll)
 
     assert first == second
     assert payroll.payouts() == payroll.lines() == []
@@ -251,35 +254,35 @@ def test_nothing_is_committed(payroll):
         (b'{"programId": null, "programId": null}', "body"),
     ],
 )
-def test_a_body_that_cannot_be_is_refused(payroll, body, field):
+def test_malformed_body_returns_400(payroll, body, field):
     assert problem(payroll.brand.post(PREVIEW, body)) == {field}
 
 
 @pytest.mark.parametrize("currency", ["EUR", "XXX", "", "U\u017fD", "€"])
-def test_payouts_are_in_usd_alone(payroll, currency):
+def test_payouts_are_in_usd_only(payroll, currency):
     answer = payroll.brand.post(PREVIEW, {"currency": currency})
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "unsupported_currency", "currency")
 
 
 @pytest.mark.parametrize("method", ["Wise", "Wallet", "GlobalPayouts", "Manual", "auto", ""])
-def test_only_a_rail_that_can_be_asked_for_is_taken(payroll, method):
+def test_unsupported_method_returns_400(payroll, method):
     answer = payroll.brand.post(PREVIEW, {"method": method})
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "unsupported_method", "method")
 
 
 @pytest.mark.parametrize("field", ["programId", "affiliateId"])
-def test_what_another_organization_has_is_not_there(payroll, rival, field):
+def test_other_tenants_id_returns_404(payroll, rival, field):
     foreign = rival.program()
-    found = {"programId": foreign, "affiliateId": rival.affiliate("ben")}[field]
+    foreign_id = {"programId": foreign, "affiliateId": rival.affiliate("ben")}[field]
 
-    for unknown in (str(found), NOBODY):
+    for unknown in (str(foreign_id), NOBODY):
         answer = payroll.brand.post(PREVIEW, {field: unknown})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_affiliates_of_nobody_are_named_and_never_read_as_all(payroll, rival):
+def test_unknown_affiliate_ids_are_named(payroll, rival):
     payroll.affiliate("ann")
     payroll.sell("ann")
     rival.program()
@@ -291,7 +294,7 @@ def test_affiliates_of_nobody_are_named_and_never_read_as_all(payroll, rival):
     assert answer.json["invalid"] == [foreign, NOBODY]
 
 
-def test_it_needs_a_manager_or_a_key_that_writes_on_the_starter_plan(payroll):
+def test_preview_needs_a_manager_or_a_write_key_on_the_starter_plan(payroll):
     assert payroll.brand.person("Manager").post(PREVIEW).status_code == 200
     viewer = payroll.brand.person("Viewer").post(PREVIEW)
     reader = payroll.brand.other_key(scope="read").post(PREVIEW)
@@ -302,7 +305,7 @@ def test_it_needs_a_manager_or_a_key_that_writes_on_the_starter_plan(payroll):
     assert payroll.brand.person("Manager").post(PREVIEW).status_code == 200
 
 
-def test_another_organizations_money_is_in_nobodys_preview(payroll, rival):
+def test_other_tenants_money_is_not_previewed(payroll, rival):
     payroll.affiliate("ann")
     payroll.sell("ann")
 

@@ -1,4 +1,4 @@
-"""What rails confirm by themselves: each once, in any order, never backwards.
+"""Confirmations sent by rails: applied once, in any order, never backwards.
 
 Source: tracking spec, section 6 (payout.paid, payout.failed); the rails' own documentation.
 """
@@ -18,7 +18,7 @@ from tests.support.rows.paying import Payroll
 _NAMES = {"ProcessorConnect": "processor", "Wallet": "wallet", "GlobalPayouts": "global-payouts"}
 
 
-class Ground:
+class RailTestbed:
     """A brand whose payouts leave by one rail, and the service behind it."""
 
     def __init__(self, app, place):
@@ -42,7 +42,7 @@ class Ground:
     def post(self, headers, body):
         return self.app.test_client().post(self.url, data=body, headers=headers)
 
-    def tell(self, key):
+    def confirm(self, key):
         return self.post(*self.service.event(key))
 
     def events(self):
@@ -54,10 +54,10 @@ class Ground:
         ]
 
 
-def told(ground):
+def list_rail_events(ground):
     with db.any_org_work():
-        found = rail_events.any_org_list(only_open=False, limit=50)
-    return [one for one in found if ground.payroll.brand.id == one.organization_id]
+        recent = rail_events.any_org_list(only_open=False, limit=50)
+    return [event for event in recent if ground.payroll.brand.id == event.organization_id]
 
 
 @pytest.fixture
@@ -68,26 +68,28 @@ def service():
 
 
 @pytest.fixture
-def ground_of(app, service, monkeypatch):
+def testbed_for(app, service, monkeypatch):
     """Make a ground for a method; every rail is configured. Each test's service counts its events from one again."""
     with db.any_org_work():
         db.db.run("delete from rail_event")
-    found = {method: places.over_http(service, method) for method in _NAMES}
-    monkeypatch.setattr(registry, "_of_this_process", lambda: {name: place.rail for name, place in found.items()})
-    return lambda method: Ground(app, found[method])
+    places_by_method = {method: places.over_http(service, method) for method in _NAMES}
+    monkeypatch.setattr(
+        registry, "_of_this_process", lambda: {name: place.rail for name, place in places_by_method.items()}
+    )
+    return lambda method: RailTestbed(app, places_by_method[method])
 
 
 @pytest.fixture(params=_NAMES)
-def ground(request, ground_of):
-    return ground_of(request.param)
+def testbed(request, testbed_for):
+    return testbed_for(request.param)
 
 
 @pytest.fixture
-def wallet(ground_of):
-    return ground_of("Wallet")
+def wallet(testbed_for):
+    return testbed_for("Wallet")
 
 
-def item(key, event_id, status, **more):
+def wallet_event(key, event_id, status, **more):
     """Return a signed event of the wallet's, of any content."""
     resource = {"payout_item": {"sender_item_id": key}, "payout_batch_id": "B1", "transaction_status": status} | more
     event = {"id": event_id, "event_type": "PAYMENT.PAYOUTS-ITEM.SOMETHING", "resource": resource}
@@ -98,98 +100,98 @@ def item(key, event_id, status, **more):
     }, body
 
 
-def test_a_confirmation_settles_a_payment_whose_answer_was_lost(ground):
-    key = ground.send()
-    assert ground.payroll.payouts() == [("Processing", 2_000)]
+def test_confirmation_settles_a_payment_whose_response_was_lost(testbed):
+    key = testbed.send()
+    assert testbed.payroll.payouts() == [("Processing", 2_000)]
 
-    answer = ground.tell(key)
+    answer = testbed.confirm(key)
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
-    assert ground.payroll.payouts() == [("Paid", 2_000)]
-    assert ground.payroll.balance("ann") == {"USD": 0}
-    assert ground.events() == ["payout.created", "payout.paid"]
-    assert [(one.outcome, one.payout_key) for one in told(ground)] == [("Settled", key)]
+    assert testbed.payroll.payouts() == [("Paid", 2_000)]
+    assert testbed.payroll.balance("ann") == {"USD": 0}
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert [(event.outcome, event.payout_key) for event in list_rail_events(testbed)] == [("Settled", key)]
 
 
-def test_a_confirmation_of_what_came_back_fails_the_payout(ground):
-    key = ground.send()
-    ground.service.settle(key, "returned")
+def test_confirmation_of_a_return_fails_the_payout(testbed):
+    key = testbed.send()
+    testbed.service.settle(key, "returned")
 
-    assert ground.tell(key).status_code == 200
+    assert testbed.confirm(key).status_code == 200
 
-    assert ground.payroll.payouts() == [("Failed", 2_000)]
-    assert ground.events() == ["payout.created", "payout.failed"]
-    assert ground.payroll.balance("ann") == {"USD": 2_000}
+    assert testbed.payroll.payouts() == [("Failed", 2_000)]
+    assert testbed.events() == ["payout.created", "payout.failed"]
+    assert testbed.payroll.balance("ann") == {"USD": 2_000}
 
 
-def test_five_copies_at_once_settle_it_once(ground):
-    key = ground.send()
+def test_concurrent_copies_settle_it_once(testbed):
+    key = testbed.send()
 
-    answers = at_once(*[lambda: ground.tell(key).status_code] * 5)
+    answers = at_once(*[lambda: testbed.confirm(key).status_code] * 5)
 
     assert answers == [200] * 5
-    assert ground.events() == ["payout.created", "payout.paid"]
-    assert ground.payroll.balance("ann") == {"USD": 0}
-    assert len(told(ground)) == 1
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert testbed.payroll.balance("ann") == {"USD": 0}
+    assert len(list_rail_events(testbed)) == 1
 
 
-def test_the_job_that_asks_again_finds_it_settled(ground, drain):
-    key = ground.send()
-    ground.tell(key)
-    ground.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+def test_retried_job_finds_the_payout_settled(testbed, drain):
+    key = testbed.send()
+    testbed.confirm(key)
+    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
 
     drain("payouts")
 
-    assert ground.events() == ["payout.created", "payout.paid"]
-    assert len(ground.service.books) == 1
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert len(testbed.service.books) == 1
 
 
-def test_a_confirmation_of_what_we_know_is_paid_changes_nothing(ground):
-    ground.payroll.sell("ann", 10_000)
-    ground.payroll.run()
-    ground.payroll.pay()
-    ground.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
-    ground.payroll.pay()
-    before = ground.payroll.payouts("status, amount_cents, paid_at")
+def test_confirmation_of_a_paid_payout_changes_nothing(testbed):
+    testbed.payroll.sell("ann", 10_000)
+    testbed.payroll.run()
+    testbed.payroll.pay()
+    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+    testbed.payroll.pay()
+    before = testbed.payroll.payouts("status, amount_cents, paid_at")
 
-    assert ground.tell(ground.key()).status_code == 200
+    assert testbed.confirm(testbed.key()).status_code == 200
 
-    assert ground.payroll.payouts("status, amount_cents, paid_at") == before
-    assert ground.events() == ["payout.created", "payout.paid"]
+    assert testbed.payroll.payouts("status, amount_cents, paid_at") == before
+    assert testbed.events() == ["payout.created", "payout.paid"]
 
 
-def test_a_step_that_is_told_after_the_end_changes_nothing(wallet):
+def test_late_event_after_settlement_changes_nothing(wallet):
     key = wallet.send()
-    wallet.tell(key)
+    wallet.confirm(key)
 
-    assert wallet.post(*item(key, "WH-late", "PENDING")).status_code == 200
+    assert wallet.post(*wallet_event(key, "WH-late", "PENDING")).status_code == 200
 
     assert wallet.payroll.payouts("status, wallet_batch_id") == wallet.payroll.brand.rows(
         "select 'Paid', wallet_batch_id from payout where wallet_batch_id <> 'B1'"
     )
-    assert sorted(one.outcome for one in told(wallet)) == ["Late", "Settled"]
+    assert sorted(event.outcome for event in list_rail_events(wallet)) == ["Late", "Settled"]
 
 
-def test_a_step_on_the_way_is_noted(wallet):
+def test_pending_event_is_noted(wallet):
     key = wallet.send()
 
-    wallet.post(*item(key, "WH-step", "PENDING"))
+    wallet.post(*wallet_event(key, "WH-step", "PENDING"))
 
     assert wallet.payroll.payouts("status, wallet_batch_id") == [("Processing", "B1")]
-    assert [one.outcome for one in told(wallet)] == ["Noted"]
+    assert [event.outcome for event in list_rail_events(wallet)] == ["Noted"]
 
 
-def test_what_comes_back_after_it_was_paid_is_the_operators_to_see(wallet):
+def test_return_after_payment_contradicts_and_needs_an_operator(wallet):
     key = wallet.send()
-    wallet.tell(key)
+    wallet.confirm(key)
 
-    assert wallet.post(*item(key, "WH-back", "RETURNED")).status_code == 200
+    assert wallet.post(*wallet_event(key, "WH-back", "RETURNED")).status_code == 200
 
     assert wallet.payroll.payouts("status") == [("Paid",)]
-    assert sorted(one.outcome for one in told(wallet)) == ["Contradicts", "Settled"]
+    assert sorted(event.outcome for event in list_rail_events(wallet)) == ["Contradicts", "Settled"]
 
 
-def test_an_attempt_that_is_over_does_not_settle_the_present_one(wallet):
+def test_event_of_an_earlier_attempt_does_not_settle_the_current_one(wallet):
     first = wallet.send("reject")
     assert wallet.payroll.payouts("status") == [("Failed",)]
     wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{first.split(':')[1]}/retry", {})
@@ -197,21 +199,21 @@ def test_an_attempt_that_is_over_does_not_settle_the_present_one(wallet):
     wallet.payroll.pay()
     assert wallet.payroll.payouts("status, attempt") == [("Processing", 2)]
 
-    wallet.post(*item(first, "WH-rejected-again", "FAILED"))
-    wallet.post(*item(first, "WH-paid-after-all", "SUCCESS", transaction_id="T1"))
+    wallet.post(*wallet_event(first, "WH-rejected-again", "FAILED"))
+    wallet.post(*wallet_event(first, "WH-paid-after-all", "SUCCESS", transaction_id="T1"))
 
     assert wallet.payroll.payouts("status, attempt") == [("Processing", 2)]
-    assert sorted((one.event_id, one.outcome) for one in told(wallet)) == [
+    assert sorted((event.event_id, event.outcome) for event in list_rail_events(wallet)) == [
         ("WH-paid-after-all", "Contradicts"),
         ("WH-rejected-again", "Late"),
     ]
 
 
 @pytest.mark.parametrize("verb", ["retry", "void"])
-def test_what_a_rail_says_it_paid_after_all_is_not_freed_to_be_paid_again(wallet, verb):
+def test_payout_reported_paid_by_its_rail_cannot_be_retried_or_voided(wallet, verb):
     key = wallet.send("reject")
     payout_id = key.split(":")[1]
-    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+    wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
     owner = wallet.payroll.brand.person("Owner")
 
     answer = owner.post(f"/api/v1/payouts/{payout_id}/{verb}", {})
@@ -220,14 +222,14 @@ def test_what_a_rail_says_it_paid_after_all_is_not_freed_to_be_paid_again(wallet
     marked = owner.post(f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": "T1"})
     assert (marked.status_code, marked.json["status"]) == (200, "Paid")
     assert wallet.payroll.balance("ann") == {"USD": 0}
-    assert [one.outcome for one in told(wallet)] == ["Late"]
+    assert [event.outcome for event in list_rail_events(wallet)] == ["Late"]
 
 
-def test_what_was_let_go_and_paid_after_all_parks_the_next_run_until_an_operator_has_looked(wallet):
+def test_voided_payout_paid_after_all_parks_the_next_run(wallet):
     key = wallet.send("reject")
     payout_id = key.split(":")[1]
     assert wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/void", {}).status_code == 200
-    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+    wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
 
     assert wallet.payroll.run().run.review_status == "Pending"
     wallet.payroll.pay()
@@ -239,10 +241,10 @@ def test_what_was_let_go_and_paid_after_all_parks_the_next_run_until_an_operator
     assert wallet.payroll.run().run.review_status is None
 
 
-def test_an_operator_who_has_looked_lets_it_be_retried(wallet):
+def test_operator_settlement_allows_a_retry(wallet):
     key = wallet.send("reject")
     payout_id = key.split(":")[1]
-    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+    wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
 
     words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
     settled = wallet.app.test_cli_runner().invoke(args=words)
@@ -253,10 +255,10 @@ def test_an_operator_who_has_looked_lets_it_be_retried(wallet):
     assert wallet.payroll.payouts("status, attempt") == [("Pending", 2)]
 
 
-def test_a_retry_that_was_not_sent_yet_waits_when_the_first_attempt_was_paid_after_all(wallet):
+def test_unsent_retry_waits_when_the_first_attempt_was_paid_after_all(wallet):
     key = wallet.send("reject")
     wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{key.split(':')[1]}/retry", {})
-    wallet.post(*item(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
+    wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
 
     wallet.payroll.pay()
 
@@ -264,71 +266,73 @@ def test_a_retry_that_was_not_sent_yet_waits_when_the_first_attempt_was_paid_aft
     assert wallet.service.books == []
 
 
-def test_what_is_about_nothing_that_we_know_is_taken_and_parked(wallet):
+def test_event_of_an_unknown_payout_is_parked(wallet):
     unknown = "payout:01a1ff9b-78a2-7906-abbf-be66b90e8f93:1"
 
-    assert wallet.post(*item(unknown, "WH-nobodys", "SUCCESS", transaction_id="T1")).status_code == 200
+    assert wallet.post(*wallet_event(unknown, "WH-nobodys", "SUCCESS", transaction_id="T1")).status_code == 200
 
     with db.any_org_work():
-        (parked,) = [one for one in rail_events.any_org_list(only_open=True, limit=50) if one.event_id == "WH-nobodys"]
+        (parked,) = [
+            event for event in rail_events.any_org_list(only_open=True, limit=50) if event.event_id == "WH-nobodys"
+        ]
     assert (parked.outcome, parked.organization_id, parked.payout_key) == ("Parked", None, unknown)
 
 
-def test_a_rail_speaks_for_its_own_payments_alone(ground_of):
-    processor, wallet = ground_of("ProcessorConnect"), ground_of("Wallet")
+def test_rail_confirms_only_its_own_payments(testbed_for):
+    processor, wallet = testbed_for("ProcessorConnect"), testbed_for("Wallet")
     key = processor.send()
 
-    assert wallet.post(*item(key, f"WH-{key}", "SUCCESS", transaction_id="T1")).status_code == 200
+    assert wallet.post(*wallet_event(key, f"WH-{key}", "SUCCESS", transaction_id="T1")).status_code == 200
 
     assert processor.payroll.payouts() == [("Processing", 2_000)]
-    assert told(processor) == []
+    assert list_rail_events(processor) == []
 
 
-def test_one_tenants_confirmation_leaves_the_others_alone(ground_of):
-    mine, theirs = ground_of("Wallet"), ground_of("Wallet")
+def test_confirmation_of_one_tenant_leaves_others_unchanged(testbed_for):
+    mine, theirs = testbed_for("Wallet"), testbed_for("Wallet")
     key, _ = mine.send(), theirs.send()
 
-    mine.tell(key)
+    mine.confirm(key)
 
     assert mine.payroll.payouts() == [("Paid", 2_000)]
     assert theirs.payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_a_signature_that_does_not_hold_is_refused(ground):
-    key = ground.send()
-    headers, body = ground.service.event(key)
-    name = "PAYPAL-TRANSMISSION-SIG" if ground.place.method == "Wallet" else "Stripe-Signature"
+def test_invalid_signature_returns_400(testbed):
+    key = testbed.send()
+    headers, body = testbed.service.event(key)
+    name = "PAYPAL-TRANSMISSION-SIG" if testbed.place.method == "Wallet" else "Stripe-Signature"
 
     answers = [
-        ground.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
-        ground.post({}, body),
-        ground.post(headers, body + b" "),
-        ground.post(headers, b"\x00"),
-        ground.post(headers, b""),
+        testbed.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
+        testbed.post({}, body),
+        testbed.post(headers, body + b" "),
+        testbed.post(headers, b"\x00"),
+        testbed.post(headers, b""),
     ]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(400, "bad_signature")] * 5
-    assert ground.payroll.payouts() == [("Processing", 2_000)]
-    assert told(ground) == []
+    assert testbed.payroll.payouts() == [("Processing", 2_000)]
+    assert list_rail_events(testbed) == []
 
 
-def test_what_the_rail_signs_about_something_else_is_taken(wallet):
-    headers, body = item("ours", "WH-other", "SUCCESS")
+def test_signed_event_of_another_kind_is_accepted(wallet):
+    headers, body = wallet_event("ours", "WH-other", "SUCCESS")
     body = json.dumps({"id": "WH-other", "event_type": "BILLING.PLAN.CREATED", "resource": {}}).encode()
     headers["PAYPAL-TRANSMISSION-SIG"] = fake._wallet_signature(body)
 
     assert wallet.post(headers, body).status_code == 200
-    assert told(wallet) == []
+    assert list_rail_events(wallet) == []
 
 
-def test_a_payment_that_cannot_be_read_now_is_to_be_told_again(ground_of):
-    ground = ground_of("GlobalPayouts")
+def test_unreadable_payment_returns_503_until_it_can_be_read(testbed_for):
+    ground = testbed_for("GlobalPayouts")
     key = ground.send()
     headers, body = ground.service.event(key)
-    kept, ground.service.books = ground.service.books, []
+    books, ground.service.books = ground.service.books, []
 
     later = ground.post(headers, body)
-    ground.service.books = kept
+    ground.service.books = books
 
     assert (later.status_code, later.json["error"]) == (503, "rail_unavailable")
     assert ground.post(headers, body).status_code == 200
@@ -336,7 +340,7 @@ def test_a_payment_that_cannot_be_read_now_is_to_be_told_again(ground_of):
 
 
 @pytest.mark.parametrize("rail", ["processor", "wallet", "global-payouts", "sandbox", "x", "%00"])
-def test_a_rail_that_is_not_configured_is_not_there(app, rail):
+def test_unconfigured_rail_returns_404(app, rail):
     answer = app.test_client().post(f"/api/rails/{rail}/events", data=b"{}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")

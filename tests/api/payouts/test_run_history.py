@@ -1,4 +1,4 @@
-"""Runs that were made, the lines of their payouts, what is on hold. Source: core spec, "Payouts"."""
+"""Past payout runs, lines of payouts and holds. Source: core spec, "Payouts"."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -12,20 +12,20 @@ HOLDS = f"{URL}/holds"
 _FAIL = "update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.'"
 
 
-def _counts(shown):
-    return {name.removesuffix("Count"): shown[name] for name in shown if name.endswith("Count")}
+def _counts(run_view):
+    return {name.removesuffix("Count"): run_view[name] for name in run_view if name.endswith("Count")}
 
 
-def test_a_run_shows_every_field(payroll):
+def test_run_shows_every_field(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
     receipt = run(payroll, notes="March", externalTransactionId="batch 7")
 
-    shown = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
+    run_view = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
 
-    assert datetime.fromisoformat(shown.pop("createdAt")).tzinfo is not None
-    assert shown == {
+    assert datetime.fromisoformat(run_view.pop("createdAt")).tzinfo is not None
+    assert run_view == {
         "runId": receipt["runId"],
         "confirmedByEmail": "owner@example.com",
         "currency": "USD",
@@ -46,32 +46,32 @@ def test_a_run_shows_every_field(payroll):
     }
 
 
-def test_its_payouts_are_counted_by_where_they_stand_now(payroll):
+def test_payouts_of_a_run_are_counted_by_status(payroll):
     for slug in ("ann", "ben", "cyd", "dee"):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000)
     receipt = run(payroll)
-    paid, failed, voided = (one["payoutId"] for one in receipt["payouts"][:3])
+    paid, failed, voided = (payout["payoutId"] for payout in receipt["payouts"][:3])
     payroll.execute("update payout set status = 'Paid', paid_at = now() where id = %s", UUID(paid))
     for payout_id in (failed, voided):
         payroll.execute(f"{_FAIL} where id = %s", UUID(payout_id))
     assert owner(payroll).post(f"{URL}/{voided}/void").status_code == 200
 
-    shown = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
+    run_view = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
 
     expected = {"payout": 4, "pending": 1, "processing": 0, "paid": 1, "failed": 1, "voided": 1}
-    assert _counts(shown) == expected
-    assert (shown["totalCents"], shown["paidCents"]) == (6_000, 2_000)
+    assert _counts(run_view) == expected
+    assert (run_view["totalCents"], run_view["paidCents"]) == (6_000, 2_000)
 
 
-def test_a_run_that_is_looked_at_and_held_says_so(payroll):
+def test_run_shows_review_and_hold(payroll):
     payroll.brand.set(needsReview="on", payoutHold="7")
     one_payout(payroll)
 
-    (shown,) = payroll.brand.get(RUNS).json["items"]
+    (run_view,) = payroll.brand.get(RUNS).json["items"]
 
-    assert (shown["needsManualReview"], shown["reviewStatus"]) == (True, "Pending")
-    assert datetime.fromisoformat(shown["holdUntil"]) > datetime.now(UTC) + timedelta(days=6)
+    assert (run_view["needsManualReview"], run_view["reviewStatus"]) == (True, "Pending")
+    assert datetime.fromisoformat(run_view["holdUntil"]) > datetime.now(UTC) + timedelta(days=6)
 
 
 def _with_two_runs(payroll):
@@ -80,24 +80,24 @@ def _with_two_runs(payroll):
     return payroll
 
 
-def test_runs_are_listed_newest_first_page_by_page(app, payroll):
+def test_runs_are_listed_newest_first_in_pages(app, payroll):
     payroll.affiliate("ann")
-    made = []
+    run_ids = []
     for _ in range(3):
         payroll.sell("ann", 10_000)
-        made.insert(0, run(payroll)["runId"])
+        run_ids.insert(0, run(payroll)["runId"])
 
     first = payroll.brand.get(f"{RUNS}?take=2").json
     second = payroll.brand.get(f"{RUNS}?take=2&cursor={first['nextCursor']}").json
 
-    assert [one["runId"] for one in first["items"] + second["items"]] == made
+    assert [item["runId"] for item in first["items"] + second["items"]] == run_ids
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
     stranger = _with_two_runs(Payroll.create(app))
     cursors_are_refused(payroll.brand, RUNS, foreign=(stranger.brand, RUNS), other=(payroll.brand, URL))
 
 
-def test_what_is_not_there_and_what_is_anothers_is_the_same_404(payroll, rival):
-    receipt, payout_id = run(_due(payroll)), str(payroll.payouts("id")[0][0])
+def test_unknown_and_other_tenants_ids_return_the_same_404(payroll, rival):
+    receipt, payout_id = run(_create_due(payroll)), str(payroll.payouts("id")[0][0])
 
     for path in (f"{RUNS}/{receipt['runId']}", f"{URL}/{payout_id}/lines"):
         assert refused(rival.get(path)) == (404, "not_found")
@@ -107,13 +107,13 @@ def test_what_is_not_there_and_what_is_anothers_is_the_same_404(payroll, rival):
     assert rival.get(RUNS).json["items"] == rival.get(HOLDS).json == []
 
 
-def _due(payroll):
+def _create_due(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
     return payroll
 
 
-def test_the_lines_of_a_payout_are_listed_page_by_page(payroll):
+def test_lines_of_a_payout_are_paged(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     sold = {payroll.sell("ann", 10_000, "EUR") for _ in range(3)}
@@ -125,15 +125,15 @@ def test_the_lines_of_a_payout_are_listed_page_by_page(payroll):
 
     lines = first["items"] + second["items"]
     whole = payroll.brand.get(path).json["lineItems"]
-    assert {one["conversionId"] for one in lines} == sold
-    assert sorted(lines, key=lambda one: one["id"]) == sorted(whole, key=lambda one: one["id"])
+    assert {line["conversionId"] for line in lines} == sold
+    assert sorted(lines, key=lambda line: line["id"]) == sorted(whole, key=lambda line: line["id"])
     assert (second["hasMore"], second["nextCursor"]) == (False, None)
     other = f"{URL}/{one_payout(_with_two_runs(payroll))}/lines"
     assert payroll.brand.get(f"{other}?cursor={first['nextCursor']}").status_code == 400
     assert payroll.brand.get(f"{path}/lines?cursor=x").status_code == 400
 
 
-def test_a_payout_without_its_lines_lacks_nothing_else(payroll):
+def test_payout_without_lines_has_every_other_field(payroll):
     path = f"{URL}/{one_payout(payroll)}"
 
     whole, bare = payroll.brand.get(path).json, payroll.brand.get(f"{path}?lineItems=false").json
@@ -142,7 +142,7 @@ def test_a_payout_without_its_lines_lacks_nothing_else(payroll):
     assert bare == whole
 
 
-def test_what_is_on_hold_is_shown_by_the_day_on_which_it_is_due(payroll):
+def test_holds_are_grouped_by_due_day(payroll):
     payroll.affiliate("ann")
     payroll.brand.set(payoutGraceDays="30")
     for amount, currency in ((10_000, "USD"), (5_000, "USD"), (5_000, "EUR")):
@@ -151,16 +151,16 @@ def test_what_is_on_hold_is_shown_by_the_day_on_which_it_is_due(payroll):
     payroll.sell("ann", 10_000, externalEventId="gone")
     payroll.brand.refund("gone", 10_000)
 
-    shown = payroll.brand.get(HOLDS).json
+    holds = payroll.brand.get(HOLDS).json
 
-    assert {one["day"] for one in shown} == {(datetime.now(UTC) + timedelta(days=30)).date().isoformat()}
-    assert [(one["currency"], one["amountCents"], one["conversionCount"]) for one in shown] == [
+    assert {hold["day"] for hold in holds} == {(datetime.now(UTC) + timedelta(days=30)).date().isoformat()}
+    assert [(hold["currency"], hold["amountCents"], hold["conversionCount"]) for hold in holds] == [
         ("EUR", 1_000, 1),
         ("USD", 3_000, 2),
     ]
 
 
-def test_what_is_due_already_is_not_on_hold(payroll):
-    _due(payroll)
+def test_due_commission_is_not_on_hold(payroll):
+    _create_due(payroll)
 
     assert payroll.brand.get(HOLDS).json == []

@@ -11,7 +11,7 @@ from tests.support.api.payouts import NOBODY, RUN, URL, entries, owner, problem,
 from tests.support.api.racing import at_once
 
 
-def test_a_run_answers_with_its_receipt(due):
+def test_run_returns_its_receipt(due):
     answer = owner(due).post(RUN, {"confirmTotalCents": 2_000})
 
     receipt = answer.json
@@ -39,7 +39,7 @@ def test_a_run_answers_with_its_receipt(due):
     }
 
 
-def test_every_recipient_gets_one_usd_payout_and_the_brand_is_told_of_each(due):
+def test_every_recipient_gets_one_usd_payout_with_its_event(due):
     due.rate("EUR", "0.8")
     due.sell("ann", 10_000, "EUR")
     due.affiliate("ben", method="Wallet")
@@ -50,17 +50,17 @@ def test_every_recipient_gets_one_usd_payout_and_the_brand_is_told_of_each(due):
 
     assert receipt["totalCents"] == 2_000 + 2_500 + 2_000
     assert receipt["nativeTotalsForRun"] == {"EUR": 2_000, "USD": 4_000}
-    assert {(one["method"], one["amountCents"]) for one in receipt["payouts"]} == {
+    assert {(payout["method"], payout["amountCents"]) for payout in receipt["payouts"]} == {
         ("ProcessorConnect", 4_500),
         ("Wallet", 2_000),
     }
-    told = due.brand.rows("select body::jsonb->'data'->>'payoutId' from event where type = 'payout.created'")
-    assert {row[0] for row in told} == {one["payoutId"] for one in receipt["payouts"]}
+    event_rows = due.brand.rows("select body::jsonb->'data'->>'payoutId' from event where type = 'payout.created'")
+    assert {row[0] for row in event_rows} == {payout["payoutId"] for payout in receipt["payouts"]}
     due.pay()
     assert due.brand.rows("select count(*) from event where type = 'payout.paid'") == [(2,)]
 
 
-def test_a_run_is_audited_with_what_was_confirmed(due):
+def test_run_is_audited_with_the_confirmed_values(due):
     person = owner(due)
     receipt = person.post(RUN, {"confirmTotalCents": 2_000, "notes": " März ", "method": "ProcessorConnect"}).json
 
@@ -74,7 +74,7 @@ def test_a_run_is_audited_with_what_was_confirmed(due):
 
 
 @pytest.mark.parametrize("total", [0, 1_999, 2_001, 10**18])
-def test_another_total_is_refused_with_the_present_one_and_nothing_is_written(due, total):
+def test_wrong_total_is_refused_with_the_current_one_and_nothing_is_written(due, total):
     answer = owner(due).post(RUN, {"confirmTotalCents": total})
 
     assert refused(answer) == (409, "confirm_total_mismatch")
@@ -88,17 +88,17 @@ def test_another_total_is_refused_with_the_present_one_and_nothing_is_written(du
     ("totals", "status"),
     [({"USD": 2_000}, 200), (None, 200), ({}, 409), ({"EUR": 2_000}, 409), ({"USD": 1_999, "EUR": 1}, 409)],
 )
-def test_the_map_of_totals_is_checked_when_it_is_sent(due, totals, status):
+def test_map_of_totals_is_checked_when_sent(due, totals, status):
     answer = owner(due).post(RUN, {"confirmTotalCents": 2_000, "confirmTotals": totals})
 
     assert answer.status_code == status
 
 
-def test_with_nothing_due_there_is_nothing_to_pay(payroll):
+def test_run_with_nothing_due_returns_nothing_to_pay(payroll):
     assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
 
 
-def test_filters_narrow_what_is_paid_and_the_total_follows(due):
+def test_filters_apply_to_payouts_and_total(due):
     due.affiliate("ben", method="Wallet")
     second = due.sell("ben", 20_000)
     person, ben = owner(due), str(due.affiliates["ben"])
@@ -116,7 +116,7 @@ def test_filters_narrow_what_is_paid_and_the_total_follows(due):
         "method": "Auto",
     }
     receipt = person.post(RUN, body).json
-    assert [one["affiliateId"] for one in receipt["payouts"]] == [ben]
+    assert [payout["affiliateId"] for payout in receipt["payouts"]] == [ben]
     assert due.payouts() == [("Pending", 4_000)]
 
 
@@ -160,7 +160,7 @@ def test_filters_narrow_what_is_paid_and_the_total_follows(due):
         ({"externalTransactionId": {}}, "externalTransactionId"),
     ],
 )
-def test_a_body_that_cannot_be_is_refused_and_nothing_is_written(due, change, field):
+def test_malformed_body_is_refused_and_nothing_is_written(due, change, field):
     body = {"confirmTotalCents": 2_000} | change
 
     answer = owner(due).post(RUN, {name: value for name, value in body.items() if value is not ...})
@@ -172,7 +172,7 @@ def test_a_body_that_cannot_be_is_refused_and_nothing_is_written(due, change, fi
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"null", b"{", b'{"confirmTotalCents": 1, "confirmTotalCents": 2000}', b"\xff"]
 )
-def test_what_is_no_object_isrefused(due, raw):
+def test_non_object_body_is_refused(due, raw):
     assert problem(owner(due).post(RUN, raw)) == {"body"}
 
 
@@ -186,12 +186,12 @@ def test_what_is_no_object_isrefused(due, raw):
         ({"affiliateIds": [NOBODY]}, "invalid_affiliate_ids"),
     ],
 )
-def test_what_a_run_does_not_take_has_a_code_of_its_own(due, change, code):
+def test_unsupported_value_is_refused_with_its_code(due, change, code):
     assert refused(owner(due).post(RUN, {"confirmTotalCents": 2_000} | change)) == (400, code)
     assert due.payouts() == []
 
 
-def test_what_another_organization_has_is_not_there(due, rival):
+def test_other_tenants_id_is_refused(due, rival):
     program_id = str(rival.program())
     affiliate_id = str(rival.affiliate("ben"))
     person = owner(due)
@@ -201,7 +201,7 @@ def test_what_another_organization_has_is_not_there(due, rival):
     assert (refused(answer), answer.json["invalid"]) == ((400, "invalid_affiliate_ids"), [affiliate_id])
 
 
-def test_an_idempotency_key_gives_the_first_receipt_again(due):
+def test_repeated_idempotency_key_returns_the_first_receipt(due):
     person, body = owner(due), {"confirmTotalCents": 2_000}
 
     first = person.post(RUN, body, Idempotency_Key="march")
@@ -216,7 +216,7 @@ def test_an_idempotency_key_gives_the_first_receipt_again(due):
     assert len(due.payouts()) == 1
 
 
-def test_twice_at_once_one_run_pays_and_the_other_finds_another_total(due):
+def test_concurrent_runs_pay_once_and_the_other_gets_a_mismatch(due):
     person = owner(due)
 
     answers = at_once(*[lambda: person.post(RUN, {"confirmTotalCents": 2_000}) for _ in range(4)])
@@ -227,7 +227,7 @@ def test_twice_at_once_one_run_pays_and_the_other_finds_another_total(due):
     assert due.payouts() == [("Pending", 2_000)]
 
 
-def test_twice_at_once_under_one_key_both_have_the_same_receipt(due):
+def test_concurrent_runs_with_one_key_return_the_same_receipt(due):
     person = owner(due)
 
     answers = at_once(
@@ -239,7 +239,7 @@ def test_twice_at_once_under_one_key_both_have_the_same_receipt(due):
     assert len(due.payouts()) == 1
 
 
-def test_a_rate_that_changes_after_the_preview_pays_by_the_rate_of_the_run(payroll):
+def test_run_uses_the_current_rate(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
@@ -250,14 +250,14 @@ def test_a_rate_that_changes_after_the_preview_pays_by_the_rate_of_the_run(payro
     assert (receipt["totalCents"], receipt["nativeTotalsForRun"]) == (4_000, {"EUR": 2_000})
 
 
-def test_a_rate_that_changes_after_the_preview_is_refused_where_the_rates_were_confirmed(payroll):
+def test_changed_rate_is_refused_if_rates_were_confirmed(payroll):
     payroll.rate("EUR", "0.800000000123")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
     payroll.sell("ann", 10_000)
     person = owner(payroll)
-    seen = person.post(f"{URL}/preview").json
-    body = {"confirmTotalCents": 4_000, "confirmFxRates": seen["fxRunRates"]}
+    preview = person.post(f"{URL}/preview").json
+    body = {"confirmTotalCents": 4_000, "confirmFxRates": preview["fxRunRates"]}
     payroll.rate("EUR", "0.800000000124")
 
     answer = person.post(RUN, body)
@@ -268,13 +268,13 @@ def test_a_rate_that_changes_after_the_preview_is_refused_where_the_rates_were_c
     assert person.post(RUN, body).status_code == 200
 
 
-def test_a_rate_that_goes_stale_after_the_preview_is_a_mismatch(payroll, monkeypatch):
+def test_rate_gone_stale_after_the_preview_is_a_mismatch(payroll, monkeypatch):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
     assert owner(payroll).post(f"{URL}/preview").json["totalEligibleCents"] == 2_000
     later = datetime.now(UTC) + timedelta(days=4)
-    monkeypatch.setattr(runs, "clock", SimpleNamespace(now=lambda: later))  # the login stays as fresh as it is
+    monkeypatch.setattr(runs, "clock", SimpleNamespace(now=lambda: later))  # the login stays fresh
 
     answer = owner(payroll).post(RUN, {"confirmTotalCents": 2_000})
 
@@ -282,16 +282,16 @@ def test_a_rate_that_goes_stale_after_the_preview_is_a_mismatch(payroll, monkeyp
     assert payroll.payouts() == []
 
 
-def test_nobody_is_paid_for_test_sales(payroll):
+def test_test_sales_are_not_paid(payroll):
     payroll.affiliate("ann")
     payroll.brand.other_key(is_test=True).sale(affiliateSlug="ann")
 
     assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
 
 
-def test_notes_and_reference_are_kept_as_they_are_written(due):
+def test_notes_and_reference_are_stored_verbatim(due):
     person = owner(due)
     receipt = person.post(RUN, {"confirmTotalCents": 2_000, "notes": "Ж" * 2_000, "externalTransactionId": "=1+1"}).json
 
-    shown = due.brand.get(f"{URL}/{receipt['payouts'][0]['payoutId']}").json
-    assert (shown["notes"], shown["externalTransactionId"]) == ("Ж" * 2_000, "=1+1")
+    payout = due.brand.get(f"{URL}/{receipt['payouts'][0]['payoutId']}").json
+    assert (payout["notes"], payout["externalTransactionId"]) == ("Ж" * 2_000, "=1+1")

@@ -1,4 +1,4 @@
-"""A platform that is played on this machine."""
+"""A simulated platform."""
 
 import pytest
 

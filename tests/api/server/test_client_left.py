@@ -19,7 +19,7 @@ def pair():
         yield ours, theirs
 
 
-def test_client_that_waits_has_not_left(pair):
+def test_waiting_client_has_not_left(pair):
     ours, theirs = pair
     buffered = BufferedSocket(ours)
 
@@ -28,7 +28,7 @@ def test_client_that_waits_has_not_left(pair):
     assert not buffered.has_client_left()
 
 
-def test_client_that_closed_has_left_even_where_its_bytes_are_unread(pair):
+def test_closed_client_has_left_even_with_unread_bytes(pair):
     ours, theirs = pair
     theirs.sendall(b"the next request")
     theirs.close()
@@ -38,7 +38,7 @@ def test_client_that_closed_has_left_even_where_its_bytes_are_unread(pair):
 
 @pytest.mark.parametrize("path", _PREVIEWS)
 def test_import_preview_ends_when_the_client_leaves(web, brand, path):
-    # The client closes only its own half, so that it can still read what became of the request.
+    # The client closes only its own half, so it can still read the response.
     with web.socket() as connected:
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # the end travels with the last byte
         connected.sendall(_request(brand, path))

@@ -78,7 +78,7 @@ def test_fast_path_and_route_give_the_same_answer(web, slug):
         assert in_loop == by_route, fields
 
 
-def test_clicks_are_answered_while_every_thread_waits(brand, web, slug):
+def test_clicks_are_answered_while_every_thread_is_blocked(brand, web, slug):
     """Each thread answers a request that waits for a locked row."""
     with every_thread_waits(web, brand.programs[0]):
         assert web.status(_click(slug, ip="198.51.100.3")) == 200
@@ -132,7 +132,7 @@ def test_fast_answers_are_counted_under_their_route(web, slug):
     assert count() - before == 3
 
 
-def test_click_whose_reply_is_lost_is_answered_by_the_route_and_written_once(brand, tmp_path):
+def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand, tmp_path):
     # given: a fast path that is connected, through a proxy that cuts it before the reply to the next click
     url, is_armed, is_sent = servers.urls().redis_url, threading.Event(), threading.Event()
 
@@ -167,8 +167,8 @@ def test_click_whose_reply_is_lost_is_answered_by_the_route_and_written_once(bra
     assert brand.rows(count) == [(1,)]
 
 
-class _Parsed(Exception):
-    """The event loop has begun to parse a request."""
+class _ParsingStarted(Exception):
+    """Raised when the event loop starts to parse a request."""
 
 
 class _Client(Connection):
@@ -179,10 +179,10 @@ class _Client(Connection):
 
     def parse(self):
         self.is_parsed = True
-        raise _Parsed
+        raise _ParsingStarted
 
     def rewind(self):
-        """Ignore that the request is to be parsed again."""
+        """Ignore the request to rewind."""
 
 
 @pytest.mark.parametrize(

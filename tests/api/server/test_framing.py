@@ -1,4 +1,4 @@
-"""When a request has arrived whole, however its bytes are cut, and that the parser agrees."""
+"""Detection of a complete request in fragmented bytes, consistent with the parser."""
 
 import itertools
 
@@ -20,25 +20,25 @@ _WITH_TRAILER = _CHUNKED[:-2] + b"X-Checksum: 1\r\nX-Other: 2\r\n\r\n"
 _WHOLE = (_PLAIN, _POST, _CHUNKED, _WITH_TRAILER)
 
 
-def _fed(*pieces: bytes) -> RequestBytes:
+def _request_from(*pieces: bytes) -> RequestBytes:
     message = RequestBytes()
     for piece in pieces:
         message.add(piece)
     return message
 
 
-def _cut(data: bytes, places: list[int]) -> list[bytes]:
+def _split_at(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
     return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
-def _parsed(data: bytes) -> tuple[str, bytes]:
+def _parse(data: bytes) -> tuple[str, bytes]:
     request = next(get_parser(Config(), iter([data]), None))
     return request.uri, request.body.read()
 
 
 @pytest.mark.parametrize("request_bytes", _WHOLE)
-def test_a_request_is_whole_with_its_last_byte_and_not_before(request_bytes):
+def test_request_is_complete_with_its_last_byte(request_bytes):
     message = RequestBytes()
     for number in range(len(request_bytes)):
         assert not message.is_whole
@@ -49,43 +49,43 @@ def test_a_request_is_whole_with_its_last_byte_and_not_before(request_bytes):
 
 
 @given(st.sampled_from(_WHOLE), st.binary(max_size=40), st.lists(st.integers(min_value=0, max_value=400), max_size=6))
-def test_however_it_is_cut_a_request_ends_where_the_next_begins(request_bytes, behind, places):
-    message = _fed(*_cut(request_bytes + behind, places))
+def test_fragmented_request_ends_where_the_next_begins(request_bytes, behind, places):
+    message = _request_from(*_split_at(request_bytes + behind, places))
 
     assert message.is_whole
     assert message.split() == (request_bytes, behind)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=300), max_size=5), st.lists(st.integers(0, 2000), max_size=4))
-def test_the_parser_reads_of_a_chunked_body_what_was_sent(chunks, places):
+def test_parser_reads_the_chunked_body_that_was_sent(chunks, places):
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-    sent = head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
-    message = _fed(*_cut(sent, places))
+    raw = head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+    message = _request_from(*_split_at(raw, places))
 
     assert message.is_whole
-    assert _parsed(message.split()[0]) == ("/x", b"".join(chunks))
+    assert _parse(message.split()[0]) == ("/x", b"".join(chunks))
 
 
 @pytest.mark.parametrize("length", [b"", b"-1", b"+5", b"5, 5", b"0x5", b"1e1"])
-def test_a_length_that_is_no_number_is_the_parsers_to_refuse(length):
-    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_whole
+def test_non_numeric_length_is_left_to_the_parser(length):
+    assert _request_from(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_whole
 
 
 @pytest.mark.parametrize("zeros", [1, 17, 18, 400])
-def test_zeros_before_a_length_do_not_make_the_body_another_request(zeros):
+def test_leading_zeros_do_not_turn_the_body_into_another_request(zeros):
     whole = _POST.replace(b"Length: 5", b"Length: " + b"0" * zeros + b"5")
-    message = _fed(whole[:-5])
+    message = _request_from(whole[:-5])
     assert not message.is_whole
 
     message.add(whole[-5:] + _PLAIN)
 
     assert message.split() == (whole, _PLAIN)
-    assert _parsed(whole) == ("/x", b"hello")
+    assert _parse(whole) == ("/x", b"hello")
 
 
 @pytest.mark.parametrize("length", [b"9" * 19, b"9" * 5_000, b"0" * 30 + b"9" * 19])
-def test_a_length_beyond_all_measure_is_too_large(length):
-    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").has_too_large_body
+def test_huge_length_is_too_large(length):
+    assert _request_from(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").has_too_large_body
 
 
 @pytest.mark.parametrize(
@@ -96,44 +96,44 @@ def test_a_length_beyond_all_measure_is_too_large(length):
         b"Transfer-Encoding: chunked\r\nContent-Length: 5",
     ],
 )
-def test_two_ways_to_say_the_length_are_the_parsers_to_refuse(headers):
+def test_conflicting_lengths_are_refused_by_the_parser(headers):
     whole = b"POST /x HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n\r\n"
 
-    assert _fed(whole).is_whole
+    assert _request_from(whole).is_whole
     with pytest.raises(Exception, match="CONTENT-LENGTH"):
-        _parsed(whole)
+        _parse(whole)
 
 
 @pytest.mark.parametrize(
     "body", [b"zz\r\nhello\r\n", b"-5\r\nhello\r\n", b"0x5\r\nhello\r\n", b"5_0\r\n", b"\r\n", b" 5\r\n", b"f" * 9000]
 )
-def test_a_malformed_chunk_ends_the_waiting(body):
-    assert _fed(_CHUNKED[: _CHUNKED.index(b"5\r\n")] + body).is_whole
+def test_malformed_chunk_completes_the_request(body):
+    assert _request_from(_CHUNKED[: _CHUNKED.index(b"5\r\n")] + body).is_whole
 
 
-def test_a_name_in_the_body_is_no_header():
+def test_header_name_in_the_body_is_ignored():
     body = b"\r\nContent-Length: 500\r\n\r\n"
-    message = _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    message = _request_from(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
     assert message.is_whole
     assert message.split()[1] == b""
 
 
-def test_an_empty_line_before_a_request_is_passed_over():
-    assert _fed(b"\r\n" + _PLAIN).split() == (_PLAIN, b"")
+def test_empty_line_before_a_request_is_skipped():
+    assert _request_from(b"\r\n" + _PLAIN).split() == (_PLAIN, b"")
 
 
-def test_a_body_over_the_largest_is_known_from_its_length():
+def test_body_over_the_limit_is_detected_from_its_length():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
-    assert _fed(head % (MAX_BODY_BYTES + 1)).has_too_large_body
-    assert not _fed(head % MAX_BODY_BYTES).has_too_large_body
+    assert _request_from(head % (MAX_BODY_BYTES + 1)).has_too_large_body
+    assert not _request_from(head % MAX_BODY_BYTES).has_too_large_body
 
 
-def test_a_chunked_body_over_the_largest_is_known_when_it_is_that_large():
+def test_chunked_body_over_the_limit_is_detected():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
-    message = _fed(head)
+    message = _request_from(head)
     for _ in range(MAX_BODY_BYTES // 0x100000):
         assert not message.has_too_large_body
         message.add(chunk)
@@ -141,9 +141,9 @@ def test_a_chunked_body_over_the_largest_is_known_when_it_is_that_large():
     assert message.has_too_large_body
 
 
-def test_a_body_in_more_chunks_than_are_taken_is_known_with_the_first_of_those():
+def test_body_with_too_many_chunks_is_detected():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-    message = _fed(head, b"1\r\nx\r\n" * MAX_CHUNKS)
+    message = _request_from(head, b"1\r\nx\r\n" * MAX_CHUNKS)
     assert not message.has_too_many_chunks
 
     message.add(b"1\r\nx\r\n")
@@ -151,15 +151,15 @@ def test_a_body_in_more_chunks_than_are_taken_is_known_with_the_first_of_those()
     assert message.has_too_many_chunks
 
 
-def test_an_endless_head_is_known():
-    message = _fed(b"GET / HTTP/1.1\r\n", b"X-Long: " + b"x" * MAX_HEAD_BYTES)
+def test_endless_head_is_detected():
+    message = _request_from(b"GET / HTTP/1.1\r\n", b"X-Long: " + b"x" * MAX_HEAD_BYTES)
 
     assert message.has_too_large_head
     assert not message.is_whole
 
 
-def test_who_waits_for_a_word_before_the_body_is_known():
+def test_expect_continue_is_detected():
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
 
-    assert _fed(head).expects_continue
-    assert not _fed(_POST).expects_continue
+    assert _request_from(head).expects_continue
+    assert not _request_from(_POST).expects_continue

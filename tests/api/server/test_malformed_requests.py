@@ -1,4 +1,4 @@
-"""Raw sockets against the real web server: pieces, chunks, and what is no request."""
+"""Raw sockets against the real web server: fragments, chunks and malformed requests."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def _coded(coding):
     return b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\n" + coding + b"\r\n\r\n0\r\n\r\n"
 
 
-def test_a_request_in_pieces_is_answered_like_any_other(web):
+def test_request_in_pieces_is_answered(web):
     with web.socket() as connected:
         for number in range(len(HEALTH)):
             connected.sendall(HEALTH[number : number + 1])
@@ -39,7 +39,7 @@ def test_a_request_in_pieces_is_answered_like_any_other(web):
         assert answer(connected)[0] == 200
 
 
-def test_requests_that_come_together_are_answered_one_after_the_other(web):
+def test_pipelined_requests_are_answered_in_order(web):
     with web.socket(HEALTH * 3) as connected:
         read = b""
         while read.count(b"HTTP/1.1 200 OK") < 3:
@@ -48,14 +48,14 @@ def test_requests_that_come_together_are_answered_one_after_the_other(web):
     assert read.count(b"HTTP/1.1") == 3
 
 
-def test_one_connection_serves_any_number_of_requests(web):
+def test_connection_serves_many_requests(web):
     with web.socket() as connected:
         for _ in range(20):
             connected.sendall(HEALTH)
             assert answer(connected)[0] == 200
 
 
-def test_who_asks_before_sending_a_body_is_told_to_go_ahead_once(web):
+def test_expect_continue_gets_one_100_response(web):
     body = b"{}"
     with web.socket(HEAD % (len(body), b"Expect: 100-continue\r\n")) as connected:
         assert answer(connected)[0] == 100
@@ -64,7 +64,7 @@ def test_who_asks_before_sending_a_body_is_told_to_go_ahead_once(web):
         assert read_until(connected, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_body_is_no_request_however_its_length_is_written(web):
+def test_body_with_a_zero_padded_length_is_not_a_request(web):
     body = b"GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"
     length = str(len(body)).zfill(30).encode()
     head = b"GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n"
@@ -76,7 +76,7 @@ def test_a_body_is_no_request_however_its_length_is_written(web):
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "code"),
+    ("request_bytes", "status", "code"),
     [
         (CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n", 400, "malformed_request"),
         (CHUNKED + b"5\r\nhelloXX0\r\n\r\n", 400, "malformed_request"),
@@ -100,36 +100,36 @@ def test_a_body_is_no_request_however_its_length_is_written(web):
         (HEAD % (10**12, b"Expect: 100-continue\r\n"), 413, "payload_too_large"),
     ],
 )
-def test_what_is_malformed_or_too_large_gets_one_clear_answer_and_the_connection_ends(web, sent, status, code):
-    with web.socket(sent) as connected:
+def test_malformed_or_too_large_request_gets_one_error_and_a_closed_connection(web, request_bytes, status, code):
+    with web.socket(request_bytes) as connected:
         answered, body = answer(connected)
 
         assert (answered, json.loads(body)["error"]) == (status, code)
         assert is_closed_within(connected, PATIENCE_S)
 
 
-def test_a_malformed_chunk_is_one_line_in_the_log(web):
+def test_malformed_chunk_is_one_log_line(web):
     before = len(web.log_lines())
 
     web.status(CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n")
 
-    said = [json.loads(line) for line in web.log_lines()[before:]]
-    assert [(line["event"], line["status"]) for line in said] == [("request.malformed", 400)]
+    events = [json.loads(line) for line in web.log_lines()[before:]]
+    assert [(line["event"], line["status"]) for line in events] == [("request.malformed", 400)]
 
 
-def test_what_was_kept_out_is_counted(web):
+def test_refused_connections_are_counted(web):
     web.status(CHUNKED + b"zz\r\n\r\n")
 
     assert b'finderfee_refused_connections_total{why="malformed_request"}' in web.metrics()
 
 
-def test_a_body_of_chunks_is_read_like_any_other(web):
+def test_chunked_body_is_read(web):
     head = b"POST /api/v1/track/click HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     assert web.status(head + b'9\r\n{"slug": \r\n9\r\n"nobody"}\r\n0\r\n\r\n') == 200
 
 
-def test_a_body_of_too_many_chunks_is_refused_before_it_is_put_together(web):
+def test_body_of_too_many_chunks_is_refused_before_assembly(web):
     with web.socket(CHUNKED + b"1\r\nx\r\n" * (MAX_CHUNKS + 1)) as connected:
         status, body = answer(connected)
 

@@ -1,4 +1,4 @@
-"""What a slow reader has not taken yet stays in order, in memory or in a file."""
+"""Bytes that a slow reader has not read yet stay in order, in memory or in a file."""
 
 import socket
 
@@ -12,7 +12,7 @@ from api.server.outbox import Outbox, OutboxFull
 _MIB = 1024 * 1024
 
 
-class _Slow:
+class _SlowReader:
     """A reader that takes a few bytes at a time."""
 
     def __init__(self, takes: list[int]) -> None:
@@ -31,21 +31,21 @@ class _Slow:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50), max_size=30), st.lists(st.integers(1, 70), max_size=40))
-def test_bytes_leave_in_the_order_in_which_they_came(pieces, takes):
-    waiting, reader = Outbox(), _Slow(takes)
+def test_bytes_are_sent_in_order(pieces, takes):
+    queue, reader = Outbox(), _SlowReader(takes)
     for piece in pieces:
-        waiting.put(piece)
-        waiting.push(reader)
-    is_empty = waiting.push(_Rest(reader))
+        queue.put(piece)
+        queue.push(reader)
+    is_empty = queue.push(_FastReader(reader))
 
     assert is_empty
     assert reader.taken == b"".join(pieces)
 
 
-class _Rest:
-    """The same reader, once it takes everything."""
+class _FastReader:
+    """The same reader, once it reads everything."""
 
-    def __init__(self, slow: _Slow) -> None:
+    def __init__(self, slow: _SlowReader) -> None:
         self._slow = slow
 
     def send(self, data: memoryview) -> int:
@@ -56,37 +56,37 @@ class _Rest:
         return sum(self.send(buffer) for buffer in buffers)
 
 
-def test_what_memory_is_not_kept_for_goes_through_a_file_in_order():
-    waiting, reader = Outbox(), _Slow([])
+def test_bytes_beyond_the_memory_limit_pass_through_a_file_in_order():
+    queue, reader = Outbox(), _SlowReader([])
     pieces = [bytes([number]) * _MIB for number in range(6)]
     for piece in pieces:
-        waiting.put(piece)
-    assert not waiting.push(reader)
-    assert waiting.bytes == 6 * _MIB
+        queue.put(piece)
+    assert not queue.push(reader)
+    assert queue.bytes == 6 * _MIB
 
-    waiting.push(_Rest(reader))
-    waiting.put(b"and more")
-    assert waiting.push(_Rest(reader))
+    queue.push(_FastReader(reader))
+    queue.put(b"and more")
+    assert queue.push(_FastReader(reader))
 
     assert reader.taken == b"".join(pieces) + b"and more"
-    assert waiting.bytes == 0
+    assert queue.bytes == 0
 
 
-def test_a_reader_who_is_too_far_behind_is_given_up(monkeypatch):
+def test_reader_too_far_behind_is_dropped(monkeypatch):
     monkeypatch.setattr(outbox, "_MAX_BYTES", 100)
-    waiting = Outbox()
-    waiting.put(b"x" * 100)
+    queue = Outbox()
+    queue.put(b"x" * 100)
 
     with pytest.raises(OutboxFull):
-        waiting.put(b"x")
+        queue.put(b"x")
 
 
-def test_a_socket_takes_many_small_pieces_in_one_go():
-    here, there = socket.socketpair()
-    here.setblocking(False)
-    waiting = Outbox()
+def test_small_pieces_are_sent_in_one_call():
+    sender, receiver = socket.socketpair()
+    sender.setblocking(False)
+    queue = Outbox()
     for number in range(200):
-        waiting.put(b"%03d" % number)
-    with here, there:
-        assert waiting.push(here)
-        assert there.recv(1000) == b"".join(b"%03d" % number for number in range(200))
+        queue.put(b"%03d" % number)
+    with sender, receiver:
+        assert queue.push(sender)
+        assert receiver.recv(1000) == b"".join(b"%03d" % number for number in range(200))

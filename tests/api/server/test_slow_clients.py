@@ -1,4 +1,4 @@
-"""Raw sockets against the real web server: who is slow or silent costs nobody else anything."""
+"""Raw sockets against the real web server: slow or silent clients do not affect others."""
 
 import json
 import os
@@ -32,50 +32,50 @@ _DOCUMENT = b"GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "request_bytes",
     [b"", b"GET /heal", HEAD % (4000, b""), HEAD % (4000, b"") + b"x", CHUNKED + b"5\r\nhe"],
     ids=["silent", "half a head", "no body", "half a body", "half a chunk"],
 )
-def test_clients_that_stop_in_the_middle_cost_no_thread(web, sent):
-    with ExitStack() as held:
+def test_clients_stopping_mid_request_block_no_thread(web, request_bytes):
+    with ExitStack() as stack:
         for _ in range(20 * THREADS):
-            held.enter_context(web.socket(sent))
+            stack.enter_context(web.socket(request_bytes))
 
         assert [web.status() for _ in range(5)] == [200] * 5
 
 
-def test_clients_that_have_been_answered_and_stay_cost_no_thread(web):
-    with ExitStack() as held:
+def test_idle_keep_alive_clients_block_no_thread(web):
+    with ExitStack() as stack:
         for _ in range(20 * THREADS):
-            kept = held.enter_context(web.socket(HEALTH))
-            assert answer(kept)[0] == 200
+            connection = stack.enter_context(web.socket(HEALTH))
+            assert answer(connection)[0] == 200
 
         assert web.status() == 200
 
 
-def test_clients_that_do_not_read_their_answer_cost_no_thread(web):
-    with ExitStack() as held:
+def test_clients_not_reading_their_response_block_no_thread(web):
+    with ExitStack() as stack:
         for _ in range(20 * THREADS):
-            held.enter_context(web.socket(_DOCUMENT * 32, receive_bytes=4096))
+            stack.enter_context(web.socket(_DOCUMENT * 32, receive_bytes=4096))
 
-        # more often than the system's own buffers have room for
+        # more than the buffers of the system hold
         assert {web.status() for _ in range(40 * THREADS * 10)} == {200}
 
 
-def test_when_there_is_no_more_room_who_has_been_arriving_for_longest_goes(web):
-    with ExitStack() as held:
-        first = held.enter_context(web.socket(HEAD % (4000, b"Expect: 100-continue\r\n")))
-        assert answer(first)[0] == 100  # so it has begun to arrive before all others
+def test_full_server_closes_the_longest_arriving_connection(web):
+    with ExitStack() as stack:
+        first = stack.enter_context(web.socket(HEAD % (4000, b"Expect: 100-continue\r\n")))
+        assert answer(first)[0] == 100  # so it started to arrive before all others
         for _ in range(ROOM + 20):
-            held.enter_context(web.socket(b"GET /heal"))
+            stack.enter_context(web.socket(b"GET /heal"))
 
         assert web.status() == 200
         assert is_closed_within(first, PATIENCE_S / 2)
 
 
-def test_bodies_that_never_end_do_not_fill_the_memory(web):
-    with ExitStack() as held:
-        uploading = _send_each(held, web, HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
+def test_unfinished_bodies_do_not_fill_the_memory(web):
+    with ExitStack() as stack:
+        uploading = _send_each(stack, web, HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
 
         assert closed_of(uploading, 20 - 16) >= 20 - 16  # of 80 MB no more than 64 are kept
         assert web.status(HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
@@ -83,34 +83,34 @@ def test_bodies_that_never_end_do_not_fill_the_memory(web):
     assert b'finderfee_refused_connections_total{why="no_room"}' in web.metrics()
 
 
-def test_bodies_that_were_answered_are_not_kept_with_their_connections(tmp_path):
+def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
     body = b"x" * 4_900_000
-    with running(tmp_path) as (server, process), ExitStack() as held:
+    with running(tmp_path) as (server, process), ExitStack() as stack:
         before = _resident_mb(process)
         for _ in range(50):
-            connected = held.enter_context(server.socket())
+            connected = stack.enter_context(server.socket())
             connected.sendall(HEAD % (len(body), b"") + body)
             assert answer(connected)[0] == 413
 
         assert _resident_mb(process) - before < 120  # together they were 245
 
 
-def test_bodies_that_wait_for_a_thread_do_not_fill_the_memory(brand, web):
+def test_queued_bodies_do_not_fill_the_memory(brand, web):
     brand.program()
-    with every_thread_waits(web, brand.programs[0]), ExitStack() as held:
-        uploaded = _send_each(held, web, HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
+    with every_thread_waits(web, brand.programs[0]), ExitStack() as stack:
+        uploaded = _send_each(stack, web, HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
 
         assert closed_of(uploaded, 25 - 13) >= 25 - 13  # of 122 MB no more than 64 are kept
 
     assert web.status() == 200
 
 
-def _send_each(held: ExitStack, web: WebServer, sent: bytes, *, times: int) -> list[socket.socket]:
-    """Send the same over many connections, whether or not the server takes it."""
-    connections = [held.enter_context(web.socket()) for _ in range(times)]
+def _send_each(stack: ExitStack, web: WebServer, request_bytes: bytes, *, times: int) -> list[socket.socket]:
+    """Send the same bytes over many connections, whether or not the server accepts them."""
+    connections = [stack.enter_context(web.socket()) for _ in range(times)]
     for connected in connections:
         with suppress(ConnectionError):
-            connected.sendall(sent)
+            connected.sendall(request_bytes)
     return connections
 
 
@@ -126,37 +126,37 @@ def hasty(tmp_path_factory):
         yield server
 
 
-def test_a_client_that_drips_has_a_deadline_for_the_whole_request(hasty):
+def test_dripping_client_has_a_deadline_for_the_whole_request(hasty):
     with hasty.socket(HEAD % (4000, b"")) as dripping:
         dripping.settimeout(0.2)
-        told = b""
+        response = b""
         for _ in range(PATIENCE_S * 5):
-            with suppress(ConnectionError):  # it may have hung up by now, and what it said before is there to read
+            with suppress(ConnectionError):  # the server may have closed; its response can still be read
                 dripping.sendall(b"x")
             with suppress(TimeoutError):
-                told = dripping.recv(65536)
+                response = dripping.recv(65536)
                 break
 
-    assert told.startswith(b"HTTP/1.1 408 ")
-    assert json.loads(told.partition(b"\r\n\r\n")[2])["error"] == "request_timeout"
+    assert response.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(response.partition(b"\r\n\r\n")[2])["error"] == "request_timeout"
 
 
-def test_a_silent_client_is_hung_up_on_without_a_word(hasty):
+def test_silent_client_is_closed_without_a_response(hasty):
     with hasty.socket() as silent:
         silent.settimeout(PATIENCE_S)
 
         assert silent.recv(100) == b""
 
 
-def test_a_large_body_has_more_time(hasty):
-    begun = time.monotonic()
+def test_large_body_has_a_longer_deadline(hasty):
+    started_at = time.monotonic()
     with hasty.socket(HEAD % (100_000, b"")) as uploading:
         assert is_closed_within(uploading, PATIENCE_S)
 
-    assert time.monotonic() - begun >= UPLOAD_S
+    assert time.monotonic() - started_at >= UPLOAD_S
 
 
-def test_an_answer_that_is_read_slowly_arrives_whole(web):
+def test_slowly_read_response_arrives_complete(web):
     with web.socket(_DOCUMENT, receive_bytes=4096) as connected:
         time.sleep(0.5)
         status, body = answer(connected)
@@ -165,7 +165,7 @@ def test_an_answer_that_is_read_slowly_arrives_whole(web):
     assert json.loads(body)["openapi"].startswith("3.")
 
 
-def test_a_client_that_goes_on_taking_a_little_has_a_deadline_for_the_whole_answer(tmp_path):
+def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
     answers = 32
     last = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     with (
@@ -183,23 +183,23 @@ def test_a_client_that_goes_on_taking_a_little_has_a_deadline_for_the_whole_answ
     assert 0 < taken.count(b"HTTP/1.1 200 OK") < answers
 
 
-def test_a_server_that_is_told_to_end_answers_who_is_in_the_middle_of_a_request(tmp_path):
+def test_stopping_server_answers_requests_in_progress(tmp_path):
     with (
         running(tmp_path) as (server, process),
         server.socket(HEAD % (2, b"") + b"{") as sending,
     ):
-        with server.socket(HEALTH) as kept:
-            assert answer(kept)[0] == 200
+        with server.socket(HEALTH) as idle:
+            assert answer(idle)[0] == 200
             process.ask_to_end()
             time.sleep(0.3)
             sending.sendall(b"}")
 
             assert read_until(sending, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
-            assert is_closed_within(kept, PATIENCE_S)
+            assert is_closed_within(idle, PATIENCE_S)
         assert process.wait() == 0
 
 
-def test_the_server_listens_on_this_machine_alone_unless_told_otherwise(web):
+def test_server_listens_only_on_loopback_by_default(web):
     # all of 127.0.0.0/8 is this machine, and one address of it is what is listened on
     with closing(socket.socket()) as probe, pytest.raises(ConnectionRefusedError):
         probe.connect(("127.0.0.2", web.port))

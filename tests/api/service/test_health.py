@@ -1,4 +1,4 @@
-"""Health and numbers, with everything there and with something away."""
+"""Health checks and metrics, with and without database and broker."""
 
 import dataclasses
 import os
@@ -24,7 +24,7 @@ def client(app):
 
 @pytest.fixture
 def without_database(app, tmp_path):
-    """A database server that is not there."""
+    """A missing database server."""
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     yield
@@ -33,7 +33,7 @@ def without_database(app, tmp_path):
 
 @pytest.fixture
 def without_broker(app, monkeypatch):
-    """A broker that is not there."""
+    """A missing broker."""
     away = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
     monkeypatch.setattr(servers, "urls", lambda: away)
 
@@ -51,34 +51,34 @@ def _as_owner(statement: str):
     connection.close()
 
 
-def test_a_living_process_says_so_whatever_is_away(client, without_database, without_broker):
+def test_liveness_is_ok_without_database_and_broker(client, without_database, without_broker):
     answer = client.get("/healthz")
 
     assert (answer.status_code, answer.data) == (200, f"ok {VERSION}\n".encode())
 
 
-def test_everything_there_is_ready(client):
+def test_readiness_is_ok_with_database_and_broker(client):
     answer = client.get("/readyz")
 
     assert answer.status_code == 200
     assert answer.json == {"database": "ok", "broker": "ok"}
 
 
-def test_without_a_database_nothing_is_ready(client, without_database):
+def test_missing_database_is_not_ready(client, without_database):
     answer = client.get("/readyz")
 
     assert answer.status_code == 503
     assert answer.json == {"database": "unreachable", "broker": "ok"}
 
 
-def test_without_a_broker_sales_are_accepted(client, without_broker):
+def test_missing_broker_is_ready_and_accepts_sales(client, without_broker):
     answer = client.get("/readyz")
 
     assert answer.status_code == 200
     assert answer.json == {"database": "ok", "broker": "unreachable (sales are accepted and wait in the database)"}
 
 
-def test_a_database_that_misses_a_migration_is_not_ready(client):
+def test_database_with_missing_migration_is_not_ready(client):
     newest = migrate.names()[-1]
     _as_owner(f"delete from migration where name = '{newest}'")
     try:
@@ -92,7 +92,7 @@ def test_a_database_that_misses_a_migration_is_not_ready(client):
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_database_that_was_never_migrated_is_not_ready(client):
+def test_unmigrated_database_is_not_ready(client):
     _as_owner("alter table migration rename to hidden")
     try:
         answer = client.get("/readyz")
@@ -115,7 +115,7 @@ def test_database_of_removed_migrations_is_not_ready(client):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_without_a_token_this_machine_may_read_the_numbers(client, address):
+def test_metrics_without_a_token_are_open_to_loopback(client, address):
     answer = client.get("/metrics", environ_base={"REMOTE_ADDR": address})
 
     assert answer.status_code == 200
@@ -123,7 +123,7 @@ def test_without_a_token_this_machine_may_read_the_numbers(client, address):
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.2.example.com", "::ffff:10.0.0.1"])
-def test_without_a_token_others_see_no_such_address(client, address):
+def test_metrics_without_a_token_return_404_to_others(client, address):
     answer = client.get("/metrics", environ_base={"REMOTE_ADDR": address})
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -169,7 +169,7 @@ def test_metrics_answer_only_at_hosts_of_the_service(client, monkeypatch, token,
     ("authorization", "status"),
     [("Bearer letmein", 200), ("Bearer wrong", 401), ("letmein", 401), ("Bearer letmein2", 401), ("Bearer é", 401)],
 )
-def test_a_token_is_asked_of_everybody(client, address, authorization, status):
+def test_metrics_token_is_required_of_every_caller(client, address, authorization, status):
     headers = {"Authorization": authorization.encode().decode("latin-1")}
 
     answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
@@ -179,7 +179,7 @@ def test_a_token_is_asked_of_everybody(client, address, authorization, status):
 
 
 @pytest.mark.usefixtures("metrics_token")
-def test_no_authorization_is_a_401(client):
+def test_missing_authorization_returns_401(client):
     assert client.get("/metrics").status_code == 401
 
 
@@ -189,7 +189,7 @@ def _stage(brand, number: int):
             work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
 
 
-def test_the_gauges_are_what_the_job_table_says(client, brand):
+def test_gauges_match_the_job_table(client, brand):
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales", "refunds"], threads=4)
     _stage(brand, 7)
@@ -221,7 +221,7 @@ def test_the_gauges_are_what_the_job_table_says(client, brand):
     assert 100 <= float(oldest_s.split()[-1]) < 200
 
 
-def test_the_page_tells_what_waits_for_an_operator_and_how_full_the_database_is(client, brand):
+def test_metrics_include_operator_backlog_and_database_connections(client, brand):
     _stage(brand, 1)
     with db.any_org_work():
         db.db.run("update job set failed_at = now()")
@@ -236,7 +236,7 @@ def test_the_page_tells_what_waits_for_an_operator_and_how_full_the_database_is(
     assert float(values["finderfee_database_connections"]) < float(values["finderfee_database_connections_allowed"])
 
 
-def test_requests_are_counted_by_route_and_status_and_never_by_what_was_sent(client, brand):
+def test_requests_are_counted_by_route_and_status(client, brand):
     brand.get("/api/v1/programs/secret-looking-id")
 
     page = client.get("/metrics").get_data(as_text=True)
@@ -245,7 +245,7 @@ def test_requests_are_counted_by_route_and_status_and_never_by_what_was_sent(cli
     assert "secret-looking-id" not in page
 
 
-def test_the_counters_are_there_while_the_database_is_not(client, without_database):
+def test_counters_are_served_without_a_database(client, without_database):
     answer = client.get("/metrics")
 
     assert answer.status_code == 200

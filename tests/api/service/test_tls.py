@@ -13,7 +13,7 @@ def ask(app):
     return lambda domain: client.get("/api/tls/ask", query_string={"domain": domain})
 
 
-def test_only_hosts_that_the_service_answers_at(brand, ask, monkeypatch):
+def test_certificate_is_allowed_only_for_hosts_of_the_service(brand, ask, monkeypatch):
     turn(
         monkeypatch,
         web={"public_base_url": "https://Api.service.example:8443", "portal_domain": "partners.service.example"},
@@ -60,7 +60,7 @@ def test_only_hosts_that_the_service_answers_at(brand, ask, monkeypatch):
     assert ask(f"Verified.{mark}.example.").json == {"domain": f"verified.{mark}.example"}
 
 
-def test_a_domain_that_is_given_up_has_no_certificate_any_more(brand, ask):
+def test_released_domain_gets_no_certificate(brand, ask):
     host = f"old.{brand.id.hex}.example"
     program = brand.program(custom_domain=host, custom_domain_verified=True)
     before = ask(host).status_code
@@ -69,11 +69,11 @@ def test_a_domain_that_is_given_up_has_no_certificate_any_more(brand, ask):
     assert (before, ask(host).status_code) == (200, 404)
 
 
-def test_without_the_question_there_is_no_answer(app):
+def test_missing_domain_returns_404(app):
     assert app.test_client().get("/api/tls/ask").status_code == 404
 
 
-def test_it_costs_one_round_trip_and_has_a_limit_of_its_own(app, brand, ask, monkeypatch):
+def test_request_takes_one_round_trip_and_has_its_own_limit(app, brand, ask, monkeypatch):
     brand.set(trackingDomain=f"go.{brand.id.hex}.example", trackingDomainVerified="on")
     ask("warm.example")
 

@@ -14,12 +14,12 @@ from tests.support.rows.visiting import limited
 PROBLEM = "application/problem+json"
 
 
-def _limit(brand, affiliates):
+def _set_affiliate_limit(brand, affiliates):
     with db.unit_of_work(brand.id):
         organizations.update(brand.id, {"affiliate_limit": affiliates})
 
 
-def test_the_answer_tells_nothing(campaign):
+def test_response_reveals_nothing(campaign):
     person = f"ada-{uuid4().hex}@example.com"
 
     answer = apply(campaign, email=person.upper())
@@ -35,7 +35,7 @@ def test_the_answer_tells_nothing(campaign):
     assert answer.json["message"]
 
 
-def test_an_application_waits_for_the_brand(campaign):
+def test_application_is_pending_until_approved(campaign):
     apply(campaign, fullName=" Ada ", website="ada.example", audience=" Cooks ", whyInterested="")
 
     assert applicants(campaign, "email, full_name, status, approved_at, application_data") == [
@@ -58,12 +58,12 @@ def test_an_application_waits_for_the_brand(campaign):
     )
 
 
-def test_an_email_is_enough(campaign):
+def test_email_suffices(campaign):
     assert apply(campaign).status_code == 200
     assert "applicationAnswers" not in happened(campaign)[0][1]
 
 
-def test_auto_approval_shows_in_the_events_and_not_in_the_answer(campaign):
+def test_auto_approval_is_in_the_events_and_not_in_the_response(campaign):
     people = [f"{name}-{uuid4().hex}@example.com" for name in ("ada", "ben")]
     waiting = apply(campaign, email=people[0])
     campaign.program(auto_approve=True)
@@ -98,7 +98,7 @@ def test_auto_approval_shows_in_the_events_and_not_in_the_answer(campaign):
         {"whyInterested": {"because": 1}},
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, fields):
+def test_malformed_field_is_named_in_problem_details(campaign, fields):
     answer = apply(campaign, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, PROBLEM)
@@ -107,7 +107,7 @@ def test_a_malformed_field_is_named_in_problem_details(campaign, fields):
 
 
 @pytest.mark.parametrize("body", [[], None, "ada@example.com", {}])
-def test_a_body_without_an_email_is_refused(campaign, body):
+def test_body_without_an_email_returns_400(campaign, body):
     answer = campaign.app.test_client().post(f"/api/p/id/{campaign.programs[-1]}/apply", json=body)
 
     assert (answer.status_code, answer.content_type) == (400, PROBLEM)
@@ -116,7 +116,7 @@ def test_a_body_without_an_email_is_refused(campaign, body):
 @pytest.mark.parametrize(
     "closed", [{"is_active": False}, {"archived_at": datetime.now(UTC)}, {"suspended_at": datetime.now(UTC)}]
 )
-def test_a_closed_campaign_is_not_found(campaign, closed):
+def test_closed_campaign_returns_404(campaign, closed):
     campaign.program(**closed)
 
     answer = apply(campaign)
@@ -126,11 +126,11 @@ def test_a_closed_campaign_is_not_found(campaign, closed):
     assert applicants(campaign, "id") == []
 
 
-def test_what_is_no_id_is_not_found(campaign):
+def test_malformed_id_returns_404(campaign):
     assert apply(campaign, program_id="campaign").status_code == 404
 
 
-def test_an_application_reaches_its_own_tenant_alone(campaign, rival):
+def test_application_belongs_to_its_tenant(campaign, rival):
     rival.program()
 
     apply(campaign)
@@ -139,7 +139,7 @@ def test_an_application_reaches_its_own_tenant_alone(campaign, rival):
     assert applicants(rival, "id") == []
 
 
-def test_two_applications_at_once_are_one(campaign):
+def test_concurrent_applications_create_one_affiliate(campaign):
     answers = at_once(*[lambda: apply(campaign, customAlias="ada")] * 3)
 
     assert {answer.data for answer in answers} == {answers[0].data}
@@ -148,7 +148,7 @@ def test_two_applications_at_once_are_one(campaign):
     assert len(happened(campaign)) == 1
 
 
-def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
+def test_too_many_requests_from_one_address_return_429(campaign, monkeypatch):
     monkeypatch.setitem(campaign.app.extensions, "limiter", limited(apply=5))
 
     answers = [apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
@@ -157,7 +157,7 @@ def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
     assert answers[-1].data == b""
 
 
-def test_an_application_is_audited_as_a_strangers(campaign):
+def test_application_is_audited_as_public(campaign):
     apply(campaign, customAlias="ada", whyInterested="Tea")
     apply(campaign, customAlias="ada")
 
@@ -174,7 +174,7 @@ def test_an_application_is_audited_as_a_strangers(campaign):
     assert entries[1][3] is None
 
 
-def test_a_repeated_key_gets_the_first_answer(campaign):
+def test_repeated_idempotency_key_returns_the_first_response(campaign):
     headers = {"Idempotency-Key": "once"}
 
     first = apply(campaign, fullName="Ada", headers=headers)
@@ -187,8 +187,8 @@ def test_a_repeated_key_gets_the_first_answer(campaign):
     assert len(applicants(campaign, "id")) == 1
 
 
-def test_a_full_plan_refuses_who_is_new_and_who_is_there_alike(campaign):
-    _limit(campaign, 1)
+def test_full_plan_refuses_new_and_existing_applicants_alike(campaign):
+    _set_affiliate_limit(campaign, 1)
     taken = apply(campaign)
 
     stranger = apply(campaign, email="ben@example.com")
@@ -202,14 +202,14 @@ def test_a_full_plan_refuses_who_is_new_and_who_is_there_alike(campaign):
     assert len(applicants(campaign, "id")) == 1
 
 
-def test_a_plan_without_a_place_refuses_everybody(campaign):
-    _limit(campaign, 0)
+def test_plan_without_a_place_refuses_every_applicant(campaign):
+    _set_affiliate_limit(campaign, 0)
 
     assert apply(campaign).json["error"] == "program_at_capacity"
 
 
-def test_the_last_place_goes_to_one_of_two_at_once(campaign):
-    _limit(campaign, 1)
+def test_concurrent_applications_share_the_last_place(campaign):
+    _set_affiliate_limit(campaign, 1)
 
     answers = at_once(*[lambda name=name: apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")])
 
@@ -217,31 +217,33 @@ def test_the_last_place_goes_to_one_of_two_at_once(campaign):
     assert len(applicants(campaign, "id")) == 1
 
 
-def test_an_invite_only_campaign_takes_applications_that_wait(campaign):
+def test_invite_only_campaign_accepts_pending_applications(campaign):
     campaign.program(network_visibility="InviteOnly", is_publicly_discoverable=False)
 
     assert apply(campaign).status_code == 200
     assert applicants(campaign, "status") == [("Pending",)]
 
 
-def test_an_unknown_campaign_is_said_before_a_malformed_body(campaign):
+def test_unknown_campaign_returns_404_before_body_validation(campaign):
     answer = apply(campaign, program_id=uuid4(), body={"email": 5})
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("raw", [b"{", b"\xff", b'{"email": NaN}', b"[" * 10_000, b'{"email": "\\ud800"}'])
-def test_what_is_no_json_is_refused(campaign, raw):
+def test_malformed_json_returns_400(campaign, raw):
     answer = campaign.app.test_client().post(f"/api/p/id/{campaign.programs[-1]}/apply", data=raw)
 
     assert (answer.status_code, answer.content_type) == (400, PROBLEM)
 
 
 @pytest.mark.parametrize("email", ["ada%@example.com", "a_da@example.com", "ada+tag@example.com", "ada\\@example.com"])
-def test_an_email_is_taken_as_it_is_and_never_as_a_pattern(campaign, email):
+def test_email_is_literal_and_never_a_pattern(campaign, email):
     campaign.affiliate("ada")
 
     answer = apply(campaign, email=email)
 
     assert answer.status_code in (200, 400)
-    assert [found for (found,) in applicants(campaign, "email")] == ([email] if answer.status_code == 200 else [])
+    assert [stored_email for (stored_email,) in applicants(campaign, "email")] == (
+        [email] if answer.status_code == 200 else []
+    )

@@ -16,49 +16,49 @@ _OWN = form(
 
 
 @pytest.fixture
-def asking(brand):
+def brand_with_form(brand):
     """The brand with a campaign that asks."""
     brand.program(application_form=_OWN)
     return brand
 
 
-def test_answers_are_kept_beside_ours_and_told_by_key(asking):
-    said = {"team": " Tea ☕ ", "place": "News", "reach": "12.50", "site": "", "story": None}
+def test_answers_are_stored_and_sent_by_key(brand_with_steps):
+    answers = {"team": " Tea ☕ ", "place": "News", "reach": "12.50", "site": "", "story": None}
 
-    answer = apply(asking, website="ada.example", answers=said)
+    answer = apply(brand_with_steps, website="ada.example", answers=answers)
 
-    kept = {"website": "ada.example", "team": "Tea ☕", "place": "News", "reach": 12.5}
+    expected = {"website": "ada.example", "team": "Tea ☕", "place": "News", "reach": 12.5}
     assert answer.status_code == 200
-    assert applicants(asking, "application_data") == [(kept,)]
-    ((type, data),) = happened(asking)
-    assert (type, data["applicationAnswers"]) == ("affiliate.created", kept)
+    assert applicants(brand_with_steps, "application_data") == [(expected,)]
+    ((type, data),) = happened(brand_with_steps)
+    assert (type, data["applicationAnswers"]) == ("affiliate.created", expected)
     assert [key for key in data if "fraud" in key.lower() or "score" in key.lower()] == []
 
 
-def test_who_is_let_in_at_once_is_told_of_with_the_answers(asking):
-    asking.program(application_form=_OWN, auto_approve=True)
+def test_auto_approved_application_sends_answers_in_both_events(brand_with_steps):
+    brand_with_steps.program(application_form=_OWN, auto_approve=True)
 
-    apply(asking, answers={"team": "Tea"})
+    apply(brand_with_steps, answers={"team": "Tea"})
 
-    assert [(type, data["applicationAnswers"]) for type, data in happened(asking)] == [
+    assert [(type, data["applicationAnswers"]) for type, data in happened(brand_with_steps)] == [
         ("affiliate.created", {"team": "Tea"}),
         ("affiliate.approved", {"team": "Tea"}),
     ]
 
 
-def test_an_answer_tells_no_more_than_without_a_form(asking):
-    ada, ben = (f"{name}-{asking.id.hex}@example.com" for name in ("ada", "ben"))
-    fresh = apply(asking, email=ada, answers={"team": "Tea"})
-    again = apply(asking, email=ada, answers={"team": "Coffee"})
-    asking.program()
-    without = apply(asking, email=ben)
+def test_response_is_the_same_as_without_a_form(brand_with_steps):
+    ada, ben = (f"{name}-{brand_with_steps.id.hex}@example.com" for name in ("ada", "ben"))
+    fresh = apply(brand_with_steps, email=ada, answers={"team": "Tea"})
+    again = apply(brand_with_steps, email=ada, answers={"team": "Coffee"})
+    brand_with_steps.program()
+    without = apply(brand_with_steps, email=ben)
 
     assert fresh.data == again.data
     assert fresh.json == without.json | {"email": ada}
-    assert applicants(asking, "application_data->>'team'")[0] == ("Tea",)
+    assert applicants(brand_with_steps, "application_data->>'team'")[0] == ("Tea",)
 
 
-def test_answers_that_do_not_fit_are_refused_and_nobody_applied(asking):
+def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_steps):
     wrong = [
         ({}, "team"),
         ({"team": ""}, "team"),
@@ -74,70 +74,70 @@ def test_answers_that_do_not_fit_are_refused_and_nobody_applied(asking):
         ({"team": {"a": 1}}, "team"),
         ({"team": "nul\x00"}, "team"),
     ]
-    for sent, key in wrong:
-        answer = apply(asking, answers=sent)
-        found = (answer.status_code, answer.json["error"], answer.json["field"])
-        assert found == (400, "invalid_request", f"answers.{key}"), sent
-        assert list(answer.json["errors"]) == [f"answers.{key}"], sent
+    for answers, key in wrong:
+        answer = apply(brand_with_steps, answers=answers)
+        refusal = (answer.status_code, answer.json["error"], answer.json["field"])
+        assert refusal == (400, "invalid_request", f"answers.{key}"), answers
+        assert list(answer.json["errors"]) == [f"answers.{key}"], answers
 
-    assert applicants(asking, "id") == []
-    assert happened(asking) == []
-
-
-def test_what_is_no_map_of_answers_is_malformed(asking):
-    for sent in (5, "team", [], [{"team": "Tea"}], True):
-        answer = apply(asking, answers=sent)
-        assert (answer.status_code, list(answer.json["errors"])) == (400, ["answers"]), sent
+    assert applicants(brand_with_steps, "id") == []
+    assert happened(brand_with_steps) == []
 
 
-def test_a_raw_proto_is_an_unknown_answer(asking):
+def test_non_object_answers_return_400(brand_with_steps):
+    for answers in (5, "team", [], [{"team": "Tea"}], True):
+        answer = apply(brand_with_steps, answers=answers)
+        assert (answer.status_code, list(answer.json["errors"])) == (400, ["answers"]), answers
+
+
+def test_proto_key_is_an_unknown_answer(brand_with_steps):
     raw = b'{"email": "ada@example.com", "answers": {"team": "Tea", "__proto__": {"status": "Approved"}}}'
 
-    answer = asking.app.test_client().post(f"/api/p/id/{asking.programs[-1]}/apply", data=raw)
+    answer = brand_with_steps.app.test_client().post(f"/api/p/id/{brand_with_steps.programs[-1]}/apply", data=raw)
 
     assert (answer.status_code, answer.json["field"]) == (400, "answers.__proto__")
 
 
-def test_a_campaign_without_a_form_takes_no_answers(campaign):
+def test_campaign_without_a_form_accepts_no_answers(campaign):
     assert apply(campaign, answers={}).status_code == 200
     assert apply(campaign, email="ben@example.com", answers=None).status_code == 200
     assert apply(campaign, email="eve@example.com", answers={"team": "Tea"}).json["field"] == "answers.team"
 
 
-def test_the_second_step_is_not_asked_here(brand):
+def test_second_step_answers_are_refused(brand):
     brand.program(application_form=two_steps())
 
     assert apply(brand, answers={"team": "Tea", "reach": 5}).json["field"] == "answers.reach"
     assert apply(brand, answers={"team": "Tea"}).status_code == 200
 
 
-def test_a_closed_campaign_says_nothing_of_its_form(brand):
+def test_closed_campaign_does_not_reveal_its_form(brand):
     brand.program(application_form=_OWN, is_active=False)
 
     assert apply(brand, answers={"anything": 1}).json["error"] == "not_found"
 
 
-def test_long_answers_in_any_script_fit_into_a_request(brand):
+def test_long_answers_in_any_script_are_accepted(brand):
     brand.program(application_form=form(*(question(f"story{number}", "long") for number in range(10))))
-    said = {f"story{number}": "茶" * 5000 for number in range(10)}
+    answers = {f"story{number}": "茶" * 5000 for number in range(10)}
 
-    answer = apply(brand, body=json.loads(json.dumps({"email": "ada@example.com", "answers": said})))
+    answer = apply(brand, body=json.loads(json.dumps({"email": "ada@example.com", "answers": answers})))
 
     assert answer.status_code == 200
-    assert applicants(brand, "application_data") == [(said,)]
+    assert applicants(brand, "application_data") == [(answers,)]
 
 
-def test_no_key_ever_sees_an_answer(asking):
-    apply(asking, answers={"team": "Secret tea"})
-    affiliate_id = applicants(asking, "id")[0][0]
+def test_keys_never_see_answers(brand_with_steps):
+    apply(brand_with_steps, answers={"team": "Secret tea"})
+    affiliate_id = applicants(brand_with_steps, "id")[0][0]
     paths = ("", f"/{affiliate_id}", "/applications")
 
-    by_key = [asking.get(f"/api/v1/affiliates{path}") for path in paths]
-    by_person = [asking.person("Owner").get(f"/api/v1/affiliates{path}") for path in paths]
+    by_key = [brand_with_steps.get(f"/api/v1/affiliates{path}") for path in paths]
+    by_person = [brand_with_steps.person("Owner").get(f"/api/v1/affiliates{path}") for path in paths]
 
     assert [answer.status_code for answer in by_key] == [200] * 3
     assert [b"Secret tea" in answer.data for answer in by_key] == [False] * 3
     assert [b"Secret tea" in answer.data for answer in by_person] == [True] * 3
-    approved = asking.post(f"/api/v1/affiliates/{affiliate_id}/approve", {})
+    approved = brand_with_steps.post(f"/api/v1/affiliates/{affiliate_id}/approve", {})
     assert b"Secret tea" not in approved.data
-    assert b"Secret tea" not in asking.get("/api/v1/audit-log").data
+    assert b"Secret tea" not in brand_with_steps.get("/api/v1/audit-log").data

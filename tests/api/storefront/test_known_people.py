@@ -1,4 +1,4 @@
-"""Applications of people who are known already, and the slug that they have, through HTTP."""
+"""Applications of known people and their slugs, through HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -9,7 +9,7 @@ from tests.support.api.inviting import own_elsewhere
 from tests.support.rows.brands import Partner
 
 
-def test_a_second_application_is_answered_alike_and_writes_nothing(campaign):
+def test_second_application_gets_the_same_response_and_writes_nothing(campaign):
     first = apply(campaign, customAlias="ada", fullName="Ada")
     second = apply(campaign, customAlias="ada", fullName="Somebody else")
     cased = apply(campaign, email="ADA@example.com")
@@ -19,7 +19,7 @@ def test_a_second_application_is_answered_alike_and_writes_nothing(campaign):
     assert len(happened(campaign)) == 1
 
 
-def test_an_affiliate_of_the_brand_is_left_as_they_are(campaign):
+def test_existing_affiliate_is_unchanged(campaign):
     campaign.affiliate("ada")
 
     answer = apply(campaign, fullName="Somebody else", website="x")
@@ -28,17 +28,17 @@ def test_an_affiliate_of_the_brand_is_left_as_they_are(campaign):
     assert campaign.rows("select full_name, status, application_data from affiliate") == [("Ada", "Approved", None)]
 
 
-def test_an_account_is_one_that_was_there_before(campaign, rival):
-    known, stranger = f"known-{uuid4().hex}", f"stranger-{uuid4().hex}"
+def test_account_exists_is_true_only_for_known_people(campaign, rival):
+    existing, stranger = f"known-{uuid4().hex}", f"stranger-{uuid4().hex}"
     rival.program()
-    rival.affiliate(known)
+    rival.affiliate(existing)
 
-    answers = [apply(campaign, email=f"{name}@example.com") for name in (known, known, stranger, stranger)]
+    answers = [apply(campaign, email=f"{name}@example.com") for name in (existing, existing, stranger, stranger)]
 
     assert [answer.json["accountExists"] for answer in answers] == [True, True, False, False]
 
 
-def test_an_alias_becomes_the_slug(campaign):
+def test_alias_becomes_the_slug(campaign):
     campaign.program(auto_approve=True)
     apply(campaign, customAlias="ada-tips")
 
@@ -46,7 +46,7 @@ def test_an_alias_becomes_the_slug(campaign):
     assert campaign.sale(affiliateSlug="ada-tips").status_code == 200
 
 
-def test_an_alias_of_somebody_else_is_refused_to_everybody_alike(campaign):
+def test_alias_of_another_affiliate_is_refused_identically(campaign):
     campaign.affiliate("ben")
     campaign.affiliate("cleo")
 
@@ -60,7 +60,7 @@ def test_an_alias_of_somebody_else_is_refused_to_everybody_alike(campaign):
     assert applicants(campaign, "id") == []
 
 
-def test_an_account_by_sign_in_alone_exists_too(campaign):
+def test_account_from_sign_in_counts_as_existing(campaign):
     person = f"ada-{uuid4().hex}@example.com"
     Partner(campaign.app, person).get("/api/v1/me/sub-affiliate/recruits")
 
@@ -69,30 +69,30 @@ def test_an_account_by_sign_in_alone_exists_too(campaign):
     assert [answer.json["accountExists"] for answer in answers] == [True, True]
 
 
-def test_whose_an_accounts_slug_is_cannot_be_found_out_by_trying_emails(campaign, rival):
+def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
     own_elsewhere(campaign, rival, "account", slug=slug, email=email)
 
-    theirs, another = (apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))
+    theirs, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
 
     assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
     assert theirs.data == another.data
     assert applicants(campaign, "id") == []
 
 
-def test_who_has_a_slug_in_the_organization_keeps_it_in_another_campaign_whosever_it_is_elsewhere(campaign, rival):
+def test_slug_of_the_organization_is_reused_in_another_campaign(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
     apply(campaign, email=email, customAlias=slug)
     own_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
     campaign.program()
 
-    kept, another = (apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))
+    own, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
 
-    assert (kept.status_code, another.status_code) == (200, 409)
+    assert (own.status_code, another.status_code) == (200, 409)
     assert campaign.rows("select slug from tracking_link") == [(slug,), (slug,)]
 
 
-def test_a_persons_slug_of_another_campaign_is_kept_and_an_alias_is_added(campaign):
+def test_existing_slug_is_kept_and_the_alias_added(campaign):
     apply(campaign, customAlias="ada")
     campaign.program()
 
@@ -105,7 +105,7 @@ def test_a_persons_slug_of_another_campaign_is_kept_and_an_alias_is_added(campai
     assert links == [("ada", None, True), ("ada-two", "ada-two", False)]
 
 
-def test_who_was_deleted_may_apply_again_under_another_alias(campaign):
+def test_deleted_affiliate_may_apply_again_under_another_alias(campaign):
     apply(campaign, customAlias="ada")
     with db.unit_of_work(campaign.id):
         db.db.stage("update affiliate set deleted_at = %s", (datetime.now(UTC) - timedelta(days=1),))

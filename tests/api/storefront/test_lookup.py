@@ -1,4 +1,4 @@
-"""Which campaign a public address stands for, through HTTP."""
+"""Resolving a public address to a campaign, through HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -32,20 +32,20 @@ def _handle(brand):
     return brand.rows("select subdomain from organization")[0][0]
 
 
-def _look(brand, campaign="", *, handle=None):
+def _get_campaign(brand, campaign="", *, handle=None):
     path = f"{BASE}/{handle or _handle(brand)}" + (f"/{campaign}" if campaign else "")
     return brand.app.test_client().get(path)
 
 
-def _host(brand, host):
+def _get_by_host(brand, host):
     return brand.app.test_client().get("/api/p/by-domain", query_string={"host": host})
 
 
-def _is_nothing(answer):
+def _is_not_found(answer):
     return (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_campaign_is_shown_with_every_public_field(shop):
+def test_campaign_is_returned_with_every_public_field(shop):
     file_id = ids.new_id()
     with db.unit_of_work(shop.id):
         db.db.stage(
@@ -58,7 +58,7 @@ def test_a_campaign_is_shown_with_every_public_field(shop):
         name="Tea", slug="tea", description="Sell tea.", terms_url="https://acme.test/terms", recurring_months=12
     )
 
-    answer = _look(shop, "tea")
+    answer = _get_campaign(shop, "tea")
 
     assert answer.status_code == 200
     assert answer.json == {
@@ -85,10 +85,10 @@ def test_a_campaign_is_shown_with_every_public_field(shop):
     }
 
 
-def test_what_is_not_set_is_null_and_no_organization_id_is_shown(shop):
+def test_unset_fields_are_null_and_the_organization_id_is_hidden(shop):
     shop.program(slug="tea", default_commission_value=Decimal("12.5"))
 
-    answer = _look(shop, "tea")
+    answer = _get_campaign(shop, "tea")
 
     empty = ("description", "termsUrl", "organizationDescription", "recurringMonths", "logoUrl", "faviconUrl")
     assert [answer.json[name] for name in empty] == [None] * len(empty)
@@ -96,43 +96,43 @@ def test_what_is_not_set_is_null_and_no_organization_id_is_shown(shop):
     assert str(shop.id) not in answer.get_data(as_text=True)
 
 
-def test_case_makes_no_difference(shop):
+def test_lookup_is_case_insensitive(shop):
     shop.program(slug="tea")
 
-    assert _look(shop, "TEA", handle=_handle(shop).upper()).json["slug"] == "tea"
+    assert _get_campaign(shop, "TEA", handle=_handle(shop).upper()).json["slug"] == "tea"
 
 
-def test_without_a_campaign_the_primary_one_is_shown(shop):
+def test_primary_campaign_is_the_default(shop):
     now = datetime.now(UTC)
     shop.program(slug="oldest", created_at=now - timedelta(days=9))
     shop.program(slug="primary", is_primary=True)
 
-    assert _look(shop).json["slug"] == "primary"
+    assert _get_campaign(shop).json["slug"] == "primary"
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-def test_while_the_primary_is_closed_the_oldest_open_one_is_shown(shop, closed):
+def test_oldest_open_campaign_replaces_a_closed_primary(shop, closed):
     now = datetime.now(UTC)
     shop.program(slug="newer")
     shop.program(slug="older", created_at=now - timedelta(days=5))
     shop.program(slug="oldest", created_at=now - timedelta(days=9), **closed)
     shop.program(slug="primary", is_primary=True, **closed)
 
-    assert _look(shop).json["slug"] == "older"
+    assert _get_campaign(shop).json["slug"] == "older"
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-def test_a_closed_campaign_is_not_found(shop, closed):
+def test_closed_campaign_returns_404(shop, closed):
     shop.program(slug="tea", **closed)
 
-    assert _is_nothing(_look(shop, "tea"))
-    assert _is_nothing(_look(shop))
+    assert _is_not_found(_get_campaign(shop, "tea"))
+    assert _is_not_found(_get_campaign(shop))
 
 
-def test_an_invite_only_campaign_has_its_page(shop):
+def test_invite_only_campaign_is_returned(shop):
     shop.program(slug="tea", network_visibility="InviteOnly", is_publicly_discoverable=False)
 
-    assert _look(shop, "tea").json["isPubliclyDiscoverable"] is False
+    assert _get_campaign(shop, "tea").json["isPubliclyDiscoverable"] is False
 
 
 class TestRenamed:
@@ -149,7 +149,7 @@ class TestRenamed:
             db.db.stage("insert into program_former_slug values (%s, %s, %s, now())", (self.shop.id, slug, program_id))
 
     def test_leads_to_the_new_one_and_says_nothing_else(self):
-        answer = _look(self.shop, "OLD")
+        answer = _get_campaign(self.shop, "OLD")
 
         assert (answer.status_code, answer.json) == (200, {"redirect": True, "campaign": "new"})
 
@@ -157,32 +157,32 @@ class TestRenamed:
     def test_of_a_closed_campaign_is_not_found(self, closed):
         self._retire("older", self.shop.program(**closed))
 
-        assert _is_nothing(_look(self.shop, "older"))
+        assert _is_not_found(_get_campaign(self.shop, "older"))
 
     @pytest.mark.parametrize("closed", [{}, CLOSED[1]])
     def test_belongs_to_whoever_has_it_now(self, closed):
         self.shop.program(slug="old", name="Later", **closed)
 
-        answer = _look(self.shop, "old")
+        answer = _get_campaign(self.shop, "old")
 
-        assert _is_nothing(answer) if closed else answer.json["name"] == "Later"
+        assert _is_not_found(answer) if closed else answer.json["name"] == "Later"
 
     def test_of_another_tenant_is_not_found(self, rival):
         rival.program(slug="theirs")
         _set(rival, subdomain=f"rival-{uuid4().hex[:12]}")
 
-        assert _is_nothing(_look(rival, "old"))
-        assert _is_nothing(_look(self.shop, "theirs"))
+        assert _is_not_found(_get_campaign(rival, "old"))
+        assert _is_not_found(_get_campaign(self.shop, "theirs"))
 
 
-def test_a_brand_without_a_campaign_or_a_handle_is_not_found(shop):
-    assert _is_nothing(_look(shop))
+def test_brand_without_campaign_or_handle_returns_404(shop):
+    assert _is_not_found(_get_campaign(shop))
     shop.program()
     handle = _handle(shop)
     _set(shop, subdomain=None)
 
-    assert _is_nothing(_look(shop, handle=handle))
-    assert _is_nothing(_look(shop, handle="None"))
+    assert _is_not_found(_get_campaign(shop, handle=handle))
+    assert _is_not_found(_get_campaign(shop, handle="None"))
 
 
 @pytest.mark.parametrize(
@@ -204,17 +204,17 @@ def test_a_brand_without_a_campaign_or_a_handle_is_not_found(shop):
         "%2e%2e",
     ],
 )
-def test_what_names_nothing_is_not_found(shop, segment):
+def test_unknown_name_returns_404(shop, segment):
     shop.program(slug="tea")
 
-    assert _look(shop, handle=segment).status_code == 404
-    assert _look(shop, segment).status_code == 404
+    assert _get_campaign(shop, handle=segment).status_code == 404
+    assert _get_campaign(shop, segment).status_code == 404
 
 
-def test_a_letter_that_only_looks_like_one_of_ours_is_not_it(shop):
+def test_lookalike_letter_does_not_match(shop):
     shop.program(slug="kiwi")
 
-    assert _is_nothing(_look(shop, "\u212aiwi"))
+    assert _is_not_found(_get_campaign(shop, "\u212aiwi"))
 
 
 class TestDomain:
@@ -230,7 +230,7 @@ class TestDomain:
     def test_stands_for_a_handle_and_a_slug(self, form):
         self.shop.program(slug="tea", **self.columns)
 
-        answers = [_host(self.shop, form.format(name)) for name in (self.domain, self.domain.upper())]
+        answers = [_get_by_host(self.shop, form.format(name)) for name in (self.domain, self.domain.upper())]
 
         for answer in answers:
             assert (answer.status_code, answer.json) == (200, {"handle": _handle(self.shop), "slug": "tea"})
@@ -239,7 +239,7 @@ class TestDomain:
     def test_that_is_not_verified_or_was_given_up_is_not_found(self, columns):
         self.shop.program(**self.columns | columns)
 
-        assert _is_nothing(_host(self.shop, self.domain))
+        assert _is_not_found(_get_by_host(self.shop, self.domain))
 
     @pytest.mark.parametrize(
         "form",
@@ -266,7 +266,7 @@ class TestDomain:
     def test_that_is_another_text_is_not_found(self, form):
         self.shop.program(**self.columns)
 
-        assert _is_nothing(_host(self.shop, form.format(self.domain)))
+        assert _is_not_found(_get_by_host(self.shop, form.format(self.domain)))
 
     @pytest.mark.parametrize("query", ["", "?host=", "?hosts=x", "?host=a%00b"])
     def test_that_is_missing_is_malformed(self, query):
@@ -280,11 +280,11 @@ class TestDomain:
 
         answer = self.shop.app.test_client().get("/api/p/by-domain?host=evil.test", headers={"Host": self.domain})
 
-        assert _is_nothing(answer)
+        assert _is_not_found(answer)
 
 
 @pytest.mark.parametrize("path", [f"{BASE}/nobody", f"{BASE}/nobody/x", "/api/p/by-domain?host=x.test"])
-def test_too_many_from_one_address_are_stopped(app, monkeypatch, path):
+def test_too_many_requests_from_one_address_return_429(app, monkeypatch, path):
     monkeypatch.setitem(app.extensions, "limiter", limited(anonymous=2))
 
     answers = [app.test_client().get(path) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Who is bound as the recruiter of an applicant, through HTTP."""
+"""The recruiter of an applicant, through HTTP."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""The second step of an application: who is asked for it, and what comes of handing it in.
+"""The second step of an application: invitation and submission.
 
 Source: tracking spec, section 6, affiliate.application_completed.
 """
@@ -20,7 +20,7 @@ _DONE = "affiliate.application_completed"
 
 
 @pytest.fixture
-def asking(brand):
+def brand_with_steps(brand):
     """The brand with a campaign that asks in two steps."""
     brand.program(name="Tea\nclub", application_form=two_steps())
     return brand
@@ -28,7 +28,7 @@ def asking(brand):
 
 @pytest.fixture
 def ada():
-    """An address that nobody else has."""
+    """An email address unique to the test."""
     return f"ada-{uuid4().hex}@example.com"
 
 
@@ -37,22 +37,26 @@ def _execute(brand, sql, *params):
         db.db.stage(sql, params)
 
 
-def _completed(brand):
+def _list_completed(brand):
     return [data for type, data in happened(brand) if type == _DONE]
 
 
-def _hand_in(email, brand, **said):
+def _submit(email, brand, **answers):
     ((affiliate_id,),) = brand.rows("select id from affiliate where email = %s", email)
-    return Partner(brand.app, email).post(f"{_MINE}/{affiliate_id}/answers", {"answers": said})
+    return Partner(brand.app, email).post(f"{_MINE}/{affiliate_id}/answers", {"answers": answers})
 
 
-def test_who_applies_is_written_to_once_and_the_letter_holds_no_markup(asking, ada):
-    _execute(asking, "update organization set name = '<b>Acme</b>\r\nBcc: eve@example.com' where id = %s", asking.id)
-    apply(asking, email=ada, answers={"team": "<i>Tea</i>"})
-    apply(asking, email=ada, answers={"team": "Coffee"})
+def test_applicant_gets_one_plain_text_email(brand_with_steps, ada):
+    _execute(
+        brand_with_steps,
+        "update organization set name = '<b>Acme</b>\r\nBcc: eve@example.com' where id = %s",
+        brand_with_steps.id,
+    )
+    apply(brand_with_steps, email=ada, answers={"team": "<i>Tea</i>"})
+    apply(brand_with_steps, email=ada, answers={"team": "Coffee"})
     drain("mail", deliveries=2)
 
-    ((letter_id, subject),) = asking.rows("select id, subject from mail_message where recipient = %s", ada)
+    ((letter_id, subject),) = brand_with_steps.rows("select id, subject from mail_message where recipient = %s", ada)
     with db.any_org_work():
         letter = mail.any_org_open(letter_id)
     assert subject == "A few more questions about your application to Tea club"
@@ -60,58 +64,60 @@ def test_who_applies_is_written_to_once_and_the_letter_holds_no_markup(asking, a
     assert (letter.html, "<i>Tea" in letter.text) == (None, False)
 
 
-def test_who_did_not_finish_is_written_to_again_after_an_hour_and_who_did_is_not(asking, ada):
-    first = asked_for_more(asking, ada)
+def test_unfinished_applicant_is_emailed_again_after_an_hour(brand_with_steps, ada):
+    first = asked_for_more(brand_with_steps, ada)
 
     def again():
-        assert apply(asking, email=ada, answers={"team": "Tea"}).status_code == 200
+        assert apply(brand_with_steps, email=ada, answers={"team": "Tea"}).status_code == 200
         drain("mail")
-        return asked_again(asking, ada)
+        return asked_again(brand_with_steps, ada)
 
     assert again() == [first]
-    _execute(asking, "update affiliate set application_asked_at = now() - interval '61 minutes'")
+    _execute(brand_with_steps, "update affiliate set application_asked_at = now() - interval '61 minutes'")
     assert len(again()) == 2
-    assert _hand_in(ada, asking, reach=5).status_code == 200
-    _execute(asking, "update affiliate set application_asked_at = now() - interval '61 minutes'")
+    assert _submit(ada, brand_with_steps, reach=5).status_code == 200
+    _execute(brand_with_steps, "update affiliate set application_asked_at = now() - interval '61 minutes'")
     assert len(again()) == 2
 
 
-def test_nobody_else_is_written_to(asking, ada):
+def test_other_applicants_get_no_email(brand_with_steps, ada):
     others = [f"{kind}-{ada}" for kind in ("one", "direct", "banned", "rejected", "closed")]
     one, direct, banned, rejected, closed = others
-    asking.affiliate("direct", email=direct)
+    brand_with_steps.affiliate("direct", email=direct)
     for email, status in ((banned, "Banned"), (rejected, "Rejected")):
-        asking.affiliate(email[:8], email=email, status=status, source="Public")
+        brand_with_steps.affiliate(email[:8], email=email, status=status, source="Public")
     for email in (direct, banned, rejected, closed):
-        apply(asking, email=email, answers={"team": "Tea"})
-    _execute(asking, "update program set is_active = false where organization_id = %s", asking.id)
+        apply(brand_with_steps, email=email, answers={"team": "Tea"})
+    _execute(brand_with_steps, "update program set is_active = false where organization_id = %s", brand_with_steps.id)
     drain("mail")
-    asking.program(application_form=form())
-    apply(asking, email=one)
+    brand_with_steps.program(application_form=form())
+    apply(brand_with_steps, email=one)
     drain("mail")
 
-    assert [asked_again(asking, email) for email in others] == [[]] * 5
+    assert [asked_again(brand_with_steps, email) for email in others] == [[]] * 5
 
 
-def test_handing_in_keeps_the_whole_set_and_tells_it_every_time(asking, ada):
-    asked_for_more(asking, ada)
-    first = _hand_in(ada, asking, reach="12.5", plan="Two\r\nlines ☕ <b>")
-    second = _hand_in(ada, asking, reach=7)
+def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
+    first = _submit(ada, brand_with_steps, reach="12.5", plan="Two\r\nlines ☕ <b>")
+    second = _submit(ada, brand_with_steps, reach=7)
 
-    ((affiliate_id, kept, at),) = asking.rows("select id, application_data, application_completed_at from affiliate")
+    ((affiliate_id, stored, at),) = brand_with_steps.rows(
+        "select id, application_data, application_completed_at from affiliate"
+    )
     shared = {
         "affiliateId": str(affiliate_id),
-        "programId": str(asking.programs[-1]),
+        "programId": str(brand_with_steps.programs[-1]),
         "email": ada,
         "fullName": "Ada",
         "status": "Pending",
     }
     before = {"team": "Tea", "reach": 12.5, "plan": "Two\nlines ☕ <b>"}
-    assert _completed(asking) == [
+    assert _list_completed(brand_with_steps) == [
         shared | {"applicationAnswers": before},
         shared | {"applicationAnswers": {"team": "Tea", "reach": 7}},
     ]
-    assert kept == {"team": "Tea", "reach": 7}
+    assert stored == {"team": "Tea", "reach": 7}
     assert first.json["answers"] == {"reach": 12.5, "plan": "Two\nlines ☕ <b>"}
     assert second.json == {
         "affiliateId": str(affiliate_id),
@@ -120,15 +126,15 @@ def test_handing_in_keeps_the_whole_set_and_tells_it_every_time(asking, ada):
         "answers": {"reach": 7},
     }
     logged = "select action, after from audit_entry where action = %s order by created_at, id"
-    assert asking.rows(logged, _DONE) == [
+    assert brand_with_steps.rows(logged, _DONE) == [
         (_DONE, {"status": "Pending", "answered": ["reach", "plan"]}),
         (_DONE, {"status": "Pending", "answered": ["reach"]}),
     ]
 
 
-def test_what_is_wrong_is_named_and_keeps_nothing(asking, ada):
-    asked_for_more(asking, ada)
-    for said, key in (
+def test_invalid_answer_is_named_and_nothing_stored(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
+    for answers, key in (
         ({}, "reach"),
         ({"reach": True}, "reach"),
         ({"reach": "1\n2"}, "reach"),
@@ -139,48 +145,52 @@ def test_what_is_wrong_is_named_and_keeps_nothing(asking, ada):
         ({"reach": 1, "plan": "x" * 10_000}, "plan"),
         ({"reach": 1, "plan": "nul\x00"}, "plan"),
     ):
-        answer = _hand_in(ada, asking, **said)
-        found = (answer.status_code, answer.json["error"], answer.json["field"])
-        assert found == (400, "invalid_request", f"answers.{key}"), said
+        answer = _submit(ada, brand_with_steps, **answers)
+        refusal = (answer.status_code, answer.json["error"], answer.json["field"])
+        assert refusal == (400, "invalid_request", f"answers.{key}"), answers
 
-    assert _completed(asking) == []
-    assert asking.rows("select application_data, application_completed_at from affiliate") == [({"team": "Tea"}, None)]
+    assert _list_completed(brand_with_steps) == []
+    assert brand_with_steps.rows("select application_data, application_completed_at from affiliate") == [
+        ({"team": "Tea"}, None)
+    ]
 
 
-def test_two_at_once_are_one_row_and_two_whole_sets(asking, ada):
-    asked_for_more(asking, ada)
+def test_concurrent_submissions_store_one_whole_set(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
 
-    answers = at_once(*[lambda reach=reach: _hand_in(ada, asking, reach=reach) for reach in (1, 2)])
+    answers = at_once(*[lambda reach=reach: _submit(ada, brand_with_steps, reach=reach) for reach in (1, 2)])
 
     assert [answer.status_code for answer in answers] == [200, 200]
-    told = [data["applicationAnswers"] for data in _completed(asking)]
-    assert sorted(one["reach"] for one in told) == [1, 2]
-    assert [one["team"] for one in told] == ["Tea", "Tea"]
-    # Who came first may get the row last: what it holds is what the same transaction told.
+    answer_sets = [data["applicationAnswers"] for data in _list_completed(brand_with_steps)]
+    assert sorted(answers_sent["reach"] for answers_sent in answer_sets) == [1, 2]
+    assert [answers_sent["team"] for answers_sent in answer_sets] == ["Tea", "Tea"]
+    # Either request may write last; the row equals the event of the same transaction.
     kept_with_it = "select application_data, body::jsonb from affiliate a join event e on e.xmin = a.xmin"
-    ((kept, event),) = asking.rows(kept_with_it)
-    assert kept == event["data"]["applicationAnswers"]
+    ((stored, event),) = brand_with_steps.rows(kept_with_it)
+    assert stored == event["data"]["applicationAnswers"]
 
 
-def test_a_repeated_key_hands_in_once(asking, ada):
-    asked_for_more(asking, ada)
-    ((affiliate_id,),) = asking.rows("select id from affiliate")
-    send = Partner(asking.app, ada).post
+def test_repeated_idempotency_key_submits_once(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
+    ((affiliate_id,),) = brand_with_steps.rows("select id from affiliate")
+    send = Partner(brand_with_steps.app, ada).post
 
     answers = [send(f"{_MINE}/{affiliate_id}/answers", {"answers": {"reach": 1}}, Idempotency_Key="once") for _ in "ab"]
 
     assert answers[0].data == answers[1].data
-    assert len(_completed(asking)) == 1
+    assert len(_list_completed(brand_with_steps)) == 1
 
 
-def test_it_is_open_until_decided_and_once_for_who_was_let_in_before(asking, ada):
-    asked_for_more(asking, ada)
-    mine = Partner(asking.app, ada)
+def test_second_step_is_open_until_decided_and_once_after_approval(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
+    mine = Partner(brand_with_steps.app, ada)
     codes = {}
     for status in ("Rejected", "Paused", "Banned", "Approved"):
-        _execute(asking, "update affiliate set status = %s where organization_id = %s", status, asking.id)
+        _execute(
+            brand_with_steps, "update affiliate set status = %s where organization_id = %s", status, brand_with_steps.id
+        )
         seen = mine.get(_MINE).json[0]["isOpen"]
-        codes[status] = [seen, *(_hand_in(ada, asking, reach=1).status_code for _ in "ab")]
+        codes[status] = [seen, *(_submit(ada, brand_with_steps, reach=1).status_code for _ in "ab")]
 
     assert codes == {
         "Rejected": [False, 409, 409],
@@ -188,38 +198,42 @@ def test_it_is_open_until_decided_and_once_for_who_was_let_in_before(asking, ada
         "Banned": [False, 409, 409],
         "Approved": [True, 200, 409],
     }
-    assert [data["status"] for data in _completed(asking)] == ["Approved"]
+    assert [data["status"] for data in _list_completed(brand_with_steps)] == ["Approved"]
 
 
-def test_a_closed_program_and_a_form_of_one_step_ask_nothing_more(asking, ada):
-    asked_for_more(asking, ada)
+def test_closed_program_or_one_step_form_refuses_answers(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
     closed = {"is_active": "false", "suspended_at": "now()", "application_form": "null"}
     codes = {}
     for column, value in closed.items():
         before = "null" if column == "suspended_at" else "true" if column == "is_active" else "application_form"
-        _execute(asking, f"update program set {column} = {value} where organization_id = %s", asking.id)
-        codes[column] = _hand_in(ada, asking, reach=1).json["error"]
-        _execute(asking, f"update program set {column} = {before} where organization_id = %s", asking.id)
+        _execute(
+            brand_with_steps, f"update program set {column} = {value} where organization_id = %s", brand_with_steps.id
+        )
+        codes[column] = _submit(ada, brand_with_steps, reach=1).json["error"]
+        _execute(
+            brand_with_steps, f"update program set {column} = {before} where organization_id = %s", brand_with_steps.id
+        )
 
     assert set(codes.values()) == {"application_closed"}
 
 
-def test_own_applications_show_the_questions_and_what_was_answered(asking, ada):
-    asked_for_more(asking, ada)
-    asking.program(application_form=form())
-    apply(asking, email=ada, answers={})
-    _hand_in_at = Partner(asking.app, ada)
-    ((affiliate_id, program_id),) = asking.rows(
-        "select id, program_id from affiliate where program_id = %s", asking.programs[0]
+def test_own_applications_show_questions_and_answers(brand_with_steps, ada):
+    asked_for_more(brand_with_steps, ada)
+    brand_with_steps.program(application_form=form())
+    apply(brand_with_steps, email=ada, answers={})
+    _hand_in_at = Partner(brand_with_steps.app, ada)
+    ((affiliate_id, program_id),) = brand_with_steps.rows(
+        "select id, program_id from affiliate where program_id = %s", brand_with_steps.programs[0]
     )
     _hand_in_at.post(f"{_MINE}/{affiliate_id}/answers", {"answers": {"reach": 1}})
 
-    (shown,) = _hand_in_at.get(_MINE).json
+    (view,) = _hand_in_at.get(_MINE).json
 
-    assert shown.pop("appliedAt") and shown.pop("completedAt")
-    assert shown == {
+    assert view.pop("appliedAt") and view.pop("completedAt")
+    assert view == {
         "affiliateId": str(affiliate_id),
-        "organizationId": str(asking.id),
+        "organizationId": str(brand_with_steps.id),
         "programId": str(program_id),
         "organizationName": "Brand",
         "programName": "Tea\nclub",
@@ -230,26 +244,26 @@ def test_own_applications_show_the_questions_and_what_was_answered(asking, ada):
     }
 
 
-def test_an_application_is_its_own_persons_alone(asking, rival, ada):
-    asked_for_more(asking, ada)
-    ((affiliate_id,),) = asking.rows("select id from affiliate")
-    eve = Partner(asking.app, f"eve-{ada}")
+def test_application_is_visible_only_to_its_applicant(brand_with_steps, rival, ada):
+    asked_for_more(brand_with_steps, ada)
+    ((affiliate_id,),) = brand_with_steps.rows("select id from affiliate")
+    eve = Partner(brand_with_steps.app, f"eve-{ada}")
     body = {"answers": {"reach": 1}}
 
     assert eve.get(_MINE).json == []
-    for wanted in (affiliate_id, uuid4(), "x"):
-        assert eve.post(f"{_MINE}/{wanted}/answers", body).status_code == 404
+    for application_id in (affiliate_id, uuid4(), "x"):
+        assert eve.post(f"{_MINE}/{application_id}/answers", body).status_code == 404
     assert rival.post(f"{_MINE}/{affiliate_id}/answers", body).status_code in (401, 403)
-    unproven = Partner(asking.app, ada, is_email_verified=False)
+    unproven = Partner(brand_with_steps.app, ada, is_email_verified=False)
     assert unproven.post(f"{_MINE}/{affiliate_id}/answers", body).status_code == 403
     for malformed in ({}, {"answers": None}, {"answers": []}, {"answers": 5}, [], b"{"):
-        assert Partner(asking.app, ada).post(f"{_MINE}/{affiliate_id}/answers", malformed).status_code == 400
-    assert _completed(asking) == []
+        assert Partner(brand_with_steps.app, ada).post(f"{_MINE}/{affiliate_id}/answers", malformed).status_code == 400
+    assert _list_completed(brand_with_steps) == []
 
 
-def test_a_letter_that_comes_late_asks_nobody_who_is_gone(asking, ada):
-    apply(asking, email=ada, answers={"team": "Tea"})
-    _execute(asking, "update affiliate set deleted_at = %s", datetime.now(UTC) - timedelta(seconds=1))
+def test_late_email_is_not_sent_to_a_deleted_applicant(brand_with_steps, ada):
+    apply(brand_with_steps, email=ada, answers={"team": "Tea"})
+    _execute(brand_with_steps, "update affiliate set deleted_at = %s", datetime.now(UTC) - timedelta(seconds=1))
 
     assert drain("mail") >= 1
-    assert asked_again(asking, ada) == []
+    assert asked_again(brand_with_steps, ada) == []

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture
 def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
+    """An endpoint of the brand at the receiver, subscribed to every event."""
     return brand.endpoint(receiver.url)

@@ -1,4 +1,4 @@
-"""Who may see and change webhook endpoints, and what is written down about it; through HTTP."""
+"""Access to webhook endpoints and its audit, through HTTP."""
 
 from uuid import uuid4
 
@@ -16,7 +16,7 @@ def _create(brand, **fields):
 
 
 @pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
-def test_an_endpoint_of_somebody_else_is_not_found(brand, rival, whose):
+def test_other_tenants_endpoint_returns_404(brand, rival, whose):
     theirs = _create(rival).json
     url = f"{URL}/" + {"a rival's": theirs["id"], "nobody's": NOBODY, "no id": "x"}[whose]
 
@@ -35,8 +35,8 @@ def test_an_endpoint_of_somebody_else_is_not_found(brand, rival, whose):
     assert rival.get(f"{URL}/{theirs['id']}").json["updatedAt"] == theirs["updatedAt"]
 
 
-def test_the_list_walks_all_endpoints(brand, rival):
-    made = [_create(brand, url=f"{HOOK}/{number}").json["id"] for number in range(3)]
+def test_list_pages_through_all_endpoints(brand, rival):
+    endpoint_ids = [_create(brand, url=f"{HOOK}/{number}").json["id"] for number in range(3)]
     for number in range(2):
         _create(rival, url=f"{HOOK}/{number}")
         brand.program()
@@ -44,23 +44,23 @@ def test_the_list_walks_all_endpoints(brand, rival):
     first = brand.get(f"{URL}?take=2").json
     second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
 
-    assert [item["id"] for item in first["items"] + second["items"]] == made[::-1]
+    assert [item["id"] for item in first["items"] + second["items"]] == endpoint_ids[::-1]
     cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
 
 
-def test_lists_cost_the_same_for_one_row_and_for_many(brand):
+def test_list_round_trips_do_not_grow_with_rows(brand):
     endpoint_id = _create(brand).json["id"]
     brand.post(f"{URL}/{endpoint_id}/test")
     lists = (URL, f"{URL}/{endpoint_id}/deliveries")
-    one = [trips_of(lambda url=url: brand.get(url)) for url in lists]
+    trips_of_one = [trips_of(lambda url=url: brand.get(url)) for url in lists]
     for number in range(9):
         _create(brand, url=f"{HOOK}/{number}")
         brand.post(f"{URL}/{endpoint_id}/test")
 
-    assert [trips_of(lambda url=url: brand.get(url)) for url in lists] == one
+    assert [trips_of(lambda url=url: brand.get(url)) for url in lists] == trips_of_one
 
 
-def test_a_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):
+def test_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):
     delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     drain()
     brand.set(plan="Free")
@@ -84,7 +84,7 @@ def test_a_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):
     assert brand.call("DELETE", url).status_code == 204
 
 
-def test_a_reading_key_writes_nothing(brand, endpoint):
+def test_read_key_cannot_write(brand, endpoint):
     reader, url = brand.other_key(scope="read"), f"{URL}/{endpoint['id']}"
 
     assert reader.get(url).status_code == 200
@@ -93,7 +93,7 @@ def test_a_reading_key_writes_nothing(brand, endpoint):
     assert _create(reader).status_code == 403
 
 
-def test_every_write_is_audited(brand, endpoint, drain):
+def test_every_change_is_audited(brand, endpoint, drain):
     url = f"{URL}/{endpoint['id']}"
     brand.call("PATCH", url, {"events": ["payout.paid"]})
     brand.post(f"{url}/rotate-secret")

@@ -19,7 +19,7 @@ def _create(brand, **fields):
     return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
 
 
-def test_a_rotated_secret_signs_from_now_on(brand, endpoint, receiver, drain):
+def test_rotated_secret_signs_new_deliveries(brand, endpoint, receiver, drain):
     rotated = brand.post(f"{URL}/{endpoint['id']}/rotate-secret")
     brand.post(f"{URL}/{endpoint['id']}/test")
     drain()
@@ -32,7 +32,7 @@ def test_a_rotated_secret_signs_from_now_on(brand, endpoint, receiver, drain):
 
 
 @pytest.mark.parametrize("body", [None, {}, {"type": None}, {"type": ""}, {"type": "test"}])
-def test_a_test_without_a_type_is_the_generic_one(brand, endpoint, receiver, drain, body):
+def test_test_without_a_type_sends_the_generic_event(brand, endpoint, receiver, drain, body):
     answer = brand.post(f"{URL}/{endpoint['id']}/test", body)
     drain()
 
@@ -46,11 +46,11 @@ def test_a_test_without_a_type_is_the_generic_one(brand, endpoint, receiver, dra
 
 
 @pytest.mark.parametrize("type", events.TESTABLE)
-def test_a_trigger_event_has_a_sample(brand, receiver, drain, type):
-    told = brand.endpoint(receiver.url, [type])
+def test_every_testable_event_has_a_sample(brand, receiver, drain, type):
+    endpoint = brand.endpoint(receiver.url, [type])
     brand.endpoint(f"{receiver.url}/other", ["*"])
 
-    answer = brand.post(f"{URL}/{told['id']}/test", {"type": type})
+    answer = brand.post(f"{URL}/{endpoint['id']}/test", {"type": type})
     drain()
 
     assert answer.status_code == 200
@@ -68,7 +68,7 @@ def test_a_trigger_event_has_a_sample(brand, receiver, drain, type):
         ("nope", "unknown_event"),
     ],
 )
-def test_a_test_of_something_else_is_refused(brand, type, code):
+def test_unavailable_test_event_is_refused(brand, type, code):
     endpoint_id = _create(brand, events=["conversion.created", "conversion.denied"]).json["id"]
 
     answer = brand.post(f"{URL}/{endpoint_id}/test", {"type": type})
@@ -78,13 +78,13 @@ def test_a_test_of_something_else_is_refused(brand, type, code):
 
 
 @pytest.mark.parametrize("body", [[], {"type": 5}, {"type": ["test"]}, {"type": "x" * 101}, b"{"])
-def test_a_malformed_test_is_refused(brand, endpoint, body):
+def test_malformed_test_returns_400(brand, endpoint, body):
     assert brand.post(f"{URL}/{endpoint['id']}/test", body).status_code == 400
 
 
-def test_a_delivery_is_in_the_history(brand, endpoint, receiver, drain):
+def test_delivery_is_listed_in_the_history(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(503, b"busy " * 200, Retry_After="60")]
-    sent = brand.post(f"{URL}/{endpoint['id']}/test").json
+    created = brand.post(f"{URL}/{endpoint['id']}/test").json
 
     waiting = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
     drain()
@@ -94,7 +94,11 @@ def test_a_delivery_is_in_the_history(brand, endpoint, receiver, drain):
         "id", "eventId", "eventType", "status", "attemptCount", "responseStatus", "responseExcerpt", "failureReason",
         "nextAttemptAt", "createdAt", "settledAt",
     }  # fmt: skip
-    assert (waiting["id"], waiting["eventId"], waiting["eventType"]) == (sent["deliveryId"], sent["eventId"], "test")
+    assert (waiting["id"], waiting["eventId"], waiting["eventType"]) == (
+        created["deliveryId"],
+        created["eventId"],
+        "test",
+    )
     assert (waiting["status"], waiting["attemptCount"], waiting["responseStatus"]) == ("Pending", 0, None)
     assert (tried["status"], tried["attemptCount"], tried["responseStatus"]) == ("Pending", 1, 503)
     assert tried["responseExcerpt"] == ("busy " * 100)
@@ -102,7 +106,7 @@ def test_a_delivery_is_in_the_history(brand, endpoint, receiver, drain):
     assert tried["settledAt"] is None
 
 
-def test_a_delivery_that_arrived_says_when_it_was_settled(brand, endpoint, receiver, drain):
+def test_delivered_delivery_shows_when_it_settled(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500), receivers.status(200)]
     brand.post(f"{URL}/{endpoint['id']}/test")
     drain()
@@ -111,19 +115,19 @@ def test_a_delivery_that_arrived_says_when_it_was_settled(brand, endpoint, recei
     started = datetime.now(UTC)
     drain()
 
-    shown = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    settled = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
 
     assert (failed["status"], failed["settledAt"]) == ("Pending", None)
-    assert (shown["status"], shown["attemptCount"], shown["responseStatus"]) == ("Delivered", 2, 200)
-    assert (shown["nextAttemptAt"], shown["settledAt"][-1]) == (None, "Z")
-    assert started - MILLISECOND <= datetime.fromisoformat(shown["settledAt"]) <= datetime.now(UTC)
+    assert (settled["status"], settled["attemptCount"], settled["responseStatus"]) == ("Delivered", 2, 200)
+    assert (settled["nextAttemptAt"], settled["settledAt"][-1]) == (None, "Z")
+    assert started - MILLISECOND <= datetime.fromisoformat(settled["settledAt"]) <= datetime.now(UTC)
 
 
-def test_the_history_has_fifty_rows_per_page(brand, rival):
+def test_history_has_fifty_rows_per_page(brand, rival):
     endpoint_id = _create(brand).json["id"]
     other_id = _create(brand, url=f"{HOOK}/2").json["id"]
     rival_id = _create(rival).json["id"]
-    sent = [brand.post(f"{URL}/{endpoint_id}/test").json["deliveryId"] for _ in range(52)]
+    delivery_ids = [brand.post(f"{URL}/{endpoint_id}/test").json["deliveryId"] for _ in range(52)]
     for owner, id in ((brand, other_id), (brand, other_id), (rival, rival_id), (rival, rival_id)):
         owner.post(f"{URL}/{id}/test")
     url = f"{URL}/{endpoint_id}/deliveries"
@@ -131,15 +135,15 @@ def test_the_history_has_fifty_rows_per_page(brand, rival):
     first = brand.get(f"{url}?take=200").json
     second = brand.get(f"{url}?cursor={first['nextCursor']}").json
 
-    assert [row["id"] for row in first["items"]] == sent[:1:-1]
-    assert [row["id"] for row in second["items"]] == sent[1::-1]
+    assert [row["id"] for row in first["items"]] == delivery_ids[:1:-1]
+    assert [row["id"] for row in second["items"]] == delivery_ids[1::-1]
     assert (second["hasMore"], second["nextCursor"]) == (False, None)
     cursors_are_refused(
         brand, url, foreign=(rival, f"{URL}/{rival_id}/deliveries"), other=(brand, f"{URL}/{other_id}/deliveries")
     )
 
 
-def test_a_settled_delivery_is_sent_once_more_under_its_id(brand, endpoint, receiver, drain):
+def test_settled_delivery_is_redelivered_under_its_id(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(200), receivers.status(500)]
     delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     drain()
@@ -157,7 +161,7 @@ def test_a_settled_delivery_is_sent_once_more_under_its_id(brand, endpoint, rece
     assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
 
 
-def test_a_delivery_that_waits_for_its_next_attempt_is_tried_at_once(brand, endpoint, receiver, drain):
+def test_pending_delivery_is_retried_at_once(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500), receivers.status(500), receivers.status(200)]
     brand.program()
     brand.affiliate("ada")
@@ -181,7 +185,7 @@ def test_a_delivery_that_waits_for_its_next_attempt_is_tried_at_once(brand, endp
     assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
 
 
-def test_a_delivery_belongs_to_its_endpoint(brand, rival, endpoint, drain):
+def test_delivery_belongs_to_its_endpoint(brand, rival, endpoint, drain):
     delivery_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     drain()
     other_id, rival_id = _create(brand).json["id"], _create(rival).json["id"]
@@ -193,7 +197,7 @@ def test_a_delivery_belongs_to_its_endpoint(brand, rival, endpoint, drain):
     assert [answer.status_code for answer in (through_another, by_a_rival, no_id)] == [404, 404, 404]
 
 
-def test_a_deleted_endpoint_is_gone_and_is_told_nothing(brand, endpoint, receiver, drain):
+def test_deleted_endpoint_returns_404_and_receives_nothing(brand, endpoint, receiver, drain):
     brand.program()
     brand.post("/api/v1/affiliates", {"programId": str(brand.programs[-1]), "email": "a@x.test"})
 
@@ -215,7 +219,7 @@ def _is_signed(received, secret):
     )
 
 
-def test_every_known_event_without_a_sample_names_the_generic_test(brand):
+def test_event_without_a_sample_names_the_generic_test(brand):
     endpoint_id = _create(brand, events=["*"]).json["id"]
 
     refused = {

@@ -1,4 +1,4 @@
-"""One delivery: what was sent, and what came of each attempt; and finding deliveries."""
+"""One delivery with its request and attempts, and filters of the history."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -11,7 +11,7 @@ from tests.support.outside import receiver as receivers
 URL = "/api/v1/webhooks"
 
 
-def _sent(brand, endpoint, **body):
+def _send_test(brand, endpoint, **body):
     return brand.post(f"{URL}/{endpoint['id']}/test", body).json["deliveryId"]
 
 
@@ -19,10 +19,10 @@ def _hurry(brand):
     brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
 
 
-def test_a_delivery_shows_what_was_sent_and_each_attempt(brand, endpoint, receiver, drain):
+def test_delivery_shows_request_and_each_attempt(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(503, b"upstream \x00 timed out"), receivers.status(200, b"thanks")]
     started = datetime.now(UTC).replace(microsecond=0)
-    delivery_id = _sent(brand, endpoint)
+    delivery_id = _send_test(brand, endpoint)
     drain()
     _hurry(brand)
     drain()
@@ -53,9 +53,9 @@ def test_a_delivery_shows_what_was_sent_and_each_attempt(brand, endpoint, receiv
     assert (answer.json["status"], answer.json["attemptCount"]) == ("Delivered", 2)
 
 
-def test_an_attempt_that_nobody_answered_says_why(brand, drain):
+def test_unanswered_attempt_has_a_failure_reason(brand, drain):
     endpoint = brand.endpoint("https://localhost:1/hook")
-    delivery_id = _sent(brand, endpoint)
+    delivery_id = _send_test(brand, endpoint)
     drain()
 
     (attempt,) = brand.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}").json["attempts"]
@@ -64,25 +64,25 @@ def test_an_attempt_that_nobody_answered_says_why(brand, drain):
     assert attempt["failureReason"]
 
 
-def test_a_delivery_that_waits_has_no_attempt_yet(brand, endpoint):
-    shown = brand.get(f"{URL}/{endpoint['id']}/deliveries/{_sent(brand, endpoint)}").json
+def test_pending_delivery_has_no_attempts(brand, endpoint):
+    delivery = brand.get(f"{URL}/{endpoint['id']}/deliveries/{_send_test(brand, endpoint)}").json
 
-    assert (shown["status"], shown["attempts"]) == ("Pending", [])
+    assert (delivery["status"], delivery["attempts"]) == ("Pending", [])
 
 
-def test_what_was_sent_again_by_hand_is_an_attempt_more(brand, endpoint, receiver, drain):
-    delivery_id = _sent(brand, endpoint)
+def test_redelivery_is_another_attempt(brand, endpoint, receiver, drain):
+    delivery_id = _send_test(brand, endpoint)
     drain()
     brand.post(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}/redeliver")
     drain()
 
-    shown = brand.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}").json
+    delivery = brand.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}").json
 
-    assert [attempt["number"] for attempt in shown["attempts"]] == [2, 1]
+    assert [attempt["number"] for attempt in delivery["attempts"]] == [2, 1]
 
 
-def test_a_delivery_belongs_to_its_endpoint_and_its_tenant(brand, rival, endpoint):
-    delivery_id = _sent(brand, endpoint)
+def test_delivery_belongs_to_its_endpoint_and_tenant(brand, rival, endpoint):
+    delivery_id = _send_test(brand, endpoint)
     other = brand.endpoint("https://localhost/other")
     theirs = rival.endpoint("https://localhost/hook")
 
@@ -97,32 +97,32 @@ def test_a_delivery_belongs_to_its_endpoint_and_its_tenant(brand, rival, endpoin
     assert [answer.status_code for answer in answers] == [404] * 5
 
 
-def test_the_history_is_narrowed_by_status_type_and_time(brand, endpoint, receiver, drain):
-    failed = _sent(brand, endpoint)
+def test_history_filters_by_status_type_and_time(brand, endpoint, receiver, drain):
+    failed = _send_test(brand, endpoint)
     brand.rows("update delivery set status = 'Failed', settled_at = now() where id = %s returning id", failed)
-    waiting = _sent(brand, endpoint, type="conversion.created")
+    waiting = _send_test(brand, endpoint, type="conversion.created")
     address = f"{URL}/{endpoint['id']}/deliveries"
     soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
 
-    def found(**query):
+    def list_ids(**query):
         return [row["id"] for row in brand.get(f"{address}?{urlencode(query)}").json["items"]]
 
-    assert found() == [waiting, failed]
-    assert found(status="Failed") == [failed]
-    assert found(eventType="conversion.created") == [waiting]
-    assert found(status="Failed", eventType="conversion.created") == []
-    assert found(until=soon) == [waiting, failed]
-    assert found(since=soon) == []
+    assert list_ids() == [waiting, failed]
+    assert list_ids(status="Failed") == [failed]
+    assert list_ids(eventType="conversion.created") == [waiting]
+    assert list_ids(status="Failed", eventType="conversion.created") == []
+    assert list_ids(until=soon) == [waiting, failed]
+    assert list_ids(since=soon) == []
 
 
 @pytest.mark.parametrize("query", ["status=failed", "status=", "eventType=*", "eventType=nope", "since=yesterday"])
-def test_a_malformed_question_is_refused(brand, endpoint, query):
+def test_malformed_query_returns_400(brand, endpoint, query):
     assert brand.get(f"{URL}/{endpoint['id']}/deliveries?{query}").status_code == 400
 
 
-def test_an_endpoint_says_since_when_it_fails(brand, endpoint, receiver, drain):
+def test_endpoint_shows_since_when_it_fails(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sent(brand, endpoint)
+    _send_test(brand, endpoint)
     before = brand.get(f"{URL}/{endpoint['id']}").json["failingSince"]
     drain()
 

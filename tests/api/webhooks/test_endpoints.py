@@ -26,28 +26,28 @@ def _public_only(monkeypatch):
     settings.current.cache_clear()
 
 
-def test_a_new_endpoint_shows_its_secret_once(brand):
+def test_new_endpoint_returns_its_secret_once(brand):
     answer = _create(brand, events=["payout.paid", "conversion.created", "payout.paid"], description="Ledger")
 
-    shown = dict(answer.json)
-    secret = shown.pop("secret")
+    view = dict(answer.json)
+    secret = view.pop("secret")
     assert answer.status_code == 201
     assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", secret)
-    assert {name: shown[name] for name in ("url", "events", "description")} == {
+    assert {name: view[name] for name in ("url", "events", "description")} == {
         "url": HOOK,
         "events": ["payout.paid", "conversion.created"],
         "description": "Ledger",
     }
-    assert brand.get(f"{URL}/{shown['id']}").json == shown
-    assert brand.get(URL).json == {"items": [shown], "nextCursor": None, "hasMore": False}
+    assert brand.get(f"{URL}/{view['id']}").json == view
+    assert brand.get(URL).json == {"items": [view], "nextCursor": None, "hasMore": False}
 
 
-def test_a_secret_is_nowhere_in_the_database_in_clear(brand):
+def test_secret_is_stored_only_encrypted(brand):
     created = brand.post(URL, {"url": HOOK, "events": ["*"]}, Idempotency_Key="a").json
     rotated = brand.post(f"{URL}/{created['id']}/rotate-secret", Idempotency_Key="b").json
     replayed = brand.post(f"{URL}/{created['id']}/rotate-secret", Idempotency_Key="b").json
 
-    kept = [
+    stored_values = [
         bytes(value)
         for (value,) in brand.rows(
             "select secret_sealed from webhook_endpoint union all select body from stored_answer"
@@ -55,9 +55,9 @@ def test_a_secret_is_nowhere_in_the_database_in_clear(brand):
     ]
     written = str(brand.rows("select before, after from audit_entry"))
     assert replayed == rotated
-    assert len(kept) == 3
+    assert len(stored_values) == 3
     for secret in (created["secret"], rotated["secret"]):
-        assert not any(secret.encode() in value for value in kept)
+        assert not any(secret.encode() in value for value in stored_values)
         assert secret not in written
 
 
@@ -75,7 +75,7 @@ def test_a_secret_is_nowhere_in_the_database_in_clear(brand):
         ("https://user:pass@example.com/", "url_not_allowed"),
     ],
 )
-def test_a_url_that_cannot_be_called_is_refused(brand, url, code):
+def test_uncallable_url_is_refused(brand, url, code):
     answer = _create(brand, url=url)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, "url")
@@ -86,14 +86,14 @@ def test_a_url_that_cannot_be_called_is_refused(brand, url, code):
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "10.1.2.3", "169.254.169.254", "[::1]", "2130706433", "example.com:22"]
 )
-def test_a_url_into_a_private_network_is_refused(brand, host):
+def test_private_network_url_is_refused(brand, host):
     created = _create(brand, url=f"https://{host}/hook")
 
     assert (created.status_code, created.json["error"]) == (400, "url_not_allowed")
 
 
 @pytest.mark.parametrize("url", ["http://localhost:3000/hook", "http://127.0.0.1/", "http://[::1]:8080/a?b=c"])
-def test_with_private_addresses_allowed_this_machine_is_told_without_https(brand, url):
+def test_local_http_url_is_accepted_with_private_addresses_allowed(brand, url):
     created = _create(brand, url=url)
 
     assert (created.status_code, created.json["url"]) == (201, url)
@@ -101,27 +101,27 @@ def test_with_private_addresses_allowed_this_machine_is_told_without_https(brand
 
 @pytest.mark.usefixtures("_public_only")
 @pytest.mark.parametrize("host", ["localhost:3000", "127.0.0.1", "[::1]", "example.com"])
-def test_otherwise_http_is_refused_also_for_this_machine(brand, host):
+def test_local_http_url_is_refused_by_default(brand, host):
     created = _create(brand, url=f"http://{host}/hook")
 
     assert (created.status_code, created.json["error"]) == (400, "https_required")
 
 
-def test_dns_is_asked_outside_of_any_transaction(brand, monkeypatch):
-    asked = []
+def test_dns_is_resolved_outside_transactions(brand, monkeypatch):
+    lookups = []
 
     def look(url, policy):
-        asked.append((url, db.in_transaction()))
+        lookups.append((url, db.in_transaction()))
 
     endpoint_id = _create(brand).json["id"]
     monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", look)
     _create(brand, url="https://localhost/a")
     brand.call("PATCH", f"{URL}/{endpoint_id}", {"url": "https://localhost/b"})
 
-    assert asked == [("https://localhost/a", False), ("https://localhost/b", False)]
+    assert lookups == [("https://localhost/a", False), ("https://localhost/b", False)]
 
 
-def test_an_unknown_event_is_refused_by_name(brand):
+def test_unknown_event_is_named(brand):
     answer = _create(brand, events=["conversion.created", "campaign_coupon.*", "nope"])
 
     assert (answer.status_code, answer.json["error"]) == (400, "unknown_event")
@@ -134,7 +134,7 @@ def test_every_type_can_be_subscribed_to(brand):
     assert _create(brand, events=list(events.TYPES)).json["events"] == list(events.TYPES)
 
 
-def test_a_url_is_subscribed_once_per_organization(brand, rival):
+def test_url_is_unique_per_organization(brand, rival):
     first, again, elsewhere = _create(brand), _create(brand, events=["payout.paid"]), _create(rival)
 
     assert (first.status_code, elsewhere.status_code) == (201, 201)
@@ -147,14 +147,14 @@ def test_a_deleted_url_can_be_subscribed_again(brand):
     assert _create(brand).status_code == 201
 
 
-def test_an_organization_has_twenty_endpoints_at_most(brand):
-    made = [_create(brand, url=f"{HOOK}/{number}") for number in range(20)]
+def test_organization_has_at_most_twenty_endpoints(brand):
+    created = [_create(brand, url=f"{HOOK}/{number}") for number in range(20)]
 
     refused = _create(brand, url=f"{HOOK}/20")
-    brand.call("DELETE", f"{URL}/{made[0].json['id']}")
+    brand.call("DELETE", f"{URL}/{created[0].json['id']}")
     room = _create(brand, url=f"{HOOK}/20")
 
-    assert {answer.status_code for answer in made} == {201}
+    assert {answer.status_code for answer in created} == {201}
     assert (refused.status_code, refused.json["error"]) == (400, "webhook_limit_reached")
     assert room.status_code == 201
 
@@ -181,7 +181,7 @@ def test_an_organization_has_twenty_endpoints_at_most(brand):
     ],
 )
 @pytest.mark.parametrize("verb", ["POST", "PATCH"])
-def test_a_malformed_field_is_named_in_problem_details(brand, verb, fields):
+def test_malformed_field_is_named_in_problem_details(brand, verb, fields):
     if verb == "POST":
         answer = _create(brand, **fields)
     else:
@@ -192,11 +192,11 @@ def test_a_malformed_field_is_named_in_problem_details(brand, verb, fields):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b"\xff", b"null"])
-def test_what_is_no_object_is_refused(brand, raw):
+def test_non_object_body_returns_400(brand, raw):
     assert brand.post(URL, raw).status_code == 400
 
 
-def test_a_change_sets_what_was_sent(brand):
+def test_patch_changes_only_sent_fields(brand):
     created = _create(brand, description="Ledger").json
 
     described = brand.call("PATCH", f"{URL}/{created['id']}", {"description": None})
@@ -210,7 +210,7 @@ def test_a_change_sets_what_was_sent(brand):
     assert brand.get(f"{URL}/{created['id']}").json == nothing.json
 
 
-def test_a_change_keeps_to_the_rules_of_creation(brand):
+def test_patch_obeys_the_rules_of_creation(brand):
     first, second = _create(brand).json["id"], _create(brand, url=f"{HOOK}/2").json["id"]
 
     taken = brand.call("PATCH", f"{URL}/{second}", {"url": HOOK})
@@ -225,7 +225,7 @@ def test_a_change_keeps_to_the_rules_of_creation(brand):
     assert brand.get(f"{URL}/{second}").json["url"] == f"{HOOK}/2"
 
 
-def test_a_repeated_creation_with_a_key_makes_one_endpoint(brand):
+def test_repeated_idempotency_key_creates_one_endpoint(brand):
     body = {"url": HOOK, "events": ["*"]}
 
     first = brand.post(URL, body, Idempotency_Key="once")

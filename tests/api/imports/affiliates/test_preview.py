@@ -1,4 +1,4 @@
-"""The look at an import of affiliates, and its files. Source: core spec, "Affiliates" (import body)."""
+"""Preview of an affiliate import, also from a file. Source: core spec, "Affiliates" (import body)."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def campaign(brand):
     return brand
 
 
-def test_a_preview_says_what_would_become_of_each_row_and_writes_nothing(campaign):
+def test_preview_returns_the_outcome_of_each_row_and_writes_nothing(campaign):
     import_people(campaign, person_row("known"))
     before = campaign.rows("select count(*) from audit_entry")
     rows = [person_row("new"), person_row("known"), {}, {"email": "no address"}, person_row("new"),
@@ -41,25 +41,25 @@ def test_a_preview_says_what_would_become_of_each_row_and_writes_nothing(campaig
     assert campaign.rows("select count(*) from audit_entry") == before
 
 
-def test_a_preview_and_its_import_agree(campaign):
+def test_preview_agrees_with_the_import(campaign):
     text = f"email;fullName;slug\nann@x.test;Ann Ek;ann\nno address;;\nbea@x.test;{'x' * 201};\ncy@x.test\n"
 
-    seen = _send(campaign, file=text).json
-    came = _send(campaign, AFFILIATES_IMPORT, file=text).json
+    preview = _send(campaign, file=text).json
+    imported = _send(campaign, AFFILIATES_IMPORT, file=text).json
 
-    assert [(row["line"], row["reason"]) for row in seen["rows"]] == [
+    assert [(row["line"], row["reason"]) for row in preview["rows"]] == [
         (2, None), (3, "invalid_email"), (4, "invalid_row"), (5, "wrong_cell_count")
     ]  # fmt: skip
-    assert (seen["wouldImport"], seen["wouldSkip"], seen["skipReasons"]) == (
-        came["imported"],
-        came["skipped"],
-        came["reasons"],
+    assert (preview["wouldImport"], preview["wouldSkip"], preview["skipReasons"]) == (
+        imported["imported"],
+        imported["skipped"],
+        imported["reasons"],
     )
     assert campaign.rows("select email, full_name from affiliate") == [("ann@x.test", "Ann Ek")]
     assert campaign.rows("select slug from tracking_link") == [("ann",)]
 
 
-def test_another_tenants_program_is_not_there(campaign, rival):
+def test_other_tenants_program_returns_404(campaign, rival):
     answer = rival.post(PREVIEW, {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]})
 
     assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
@@ -76,13 +76,13 @@ def test_another_tenants_program_is_not_there(campaign, rival):
         ({"affiliates": [7]}, "affiliates"),
     ],
 )
-def test_a_malformed_one_is_refused(campaign, fields, field):
+def test_malformed_preview_returns_400(campaign, fields, field):
     answer = _send(campaign, **fields)
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
 
 
-def test_it_takes_a_thousand_rows(campaign):
+def test_preview_of_more_than_a_thousand_rows_is_refused(campaign):
     answer = _send(campaign, affiliates=[person_row(f"n{number}") for number in range(1001)])
 
     assert (answer.status_code, answer.json["error"]) == (400, "row_cap_exceeded")

@@ -1,4 +1,4 @@
-"""Slugs that affiliates bring from another service. Source: core spec, "Affiliates" (import body, slug)."""
+"""Slugs of affiliates imported from another service. Source: core spec, "Affiliates" (import body, slug)."""
 
 import pytest
 
@@ -32,25 +32,25 @@ def _slugs(brand, name):
         ("über", "slug_invalid", "uber"),
     ],
 )
-def test_slug_that_cannot_be_had_is_warned_of_with_the_new_one(campaign, slug, code, new):
+def test_unavailable_slug_is_replaced_with_a_warning(campaign, slug, code, new):
     campaign.affiliate("taken")
 
-    seen = _preview(campaign, person_row("ann", slug=slug))
-    came = import_people(campaign, person_row("ann", slug=slug)).json
+    preview = _preview(campaign, person_row("ann", slug=slug))
+    imported = import_people(campaign, person_row("ann", slug=slug)).json
 
-    (warning,) = seen["rows"][0]["warnings"]
+    (warning,) = preview["rows"][0]["warnings"]
     assert (warning["code"], warning["value"]) == (code, slug)
     assert new in (None, warning["replacement"])
     assert warning["replacement"] in warning["message"]
-    assert came["warnings"] == [warning | {"index": 0, "line": None}]
-    job = campaign.get(f"/api/v1/imports/{came['jobId']}").json
-    assert (job["warnings"], job["warningCount"]) == (came["warnings"], 1)
+    assert imported["warnings"] == [warning | {"index": 0, "line": None}]
+    job = campaign.get(f"/api/v1/imports/{imported['jobId']}").json
+    assert (job["warnings"], job["warningCount"]) == (imported["warnings"], 1)
     (listed,) = campaign.get("/api/v1/imports").json["items"]
     assert (listed["warningCount"], "warnings" in listed) == (1, False)
     assert _slugs(campaign, "ann") == [(warning["replacement"], True, None)]
 
 
-def test_slug_with_characters_of_other_services_leads_on_as_an_alias(campaign, drain):
+def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
     former = slug_of(campaign).replace("-", "_")  # no other brand has it
 
     (warning,) = import_people(campaign, person_row("ann", slug=former.upper())).json["warnings"]
@@ -64,7 +64,7 @@ def test_slug_with_characters_of_other_services_leads_on_as_an_alias(campaign, d
     assert clicked.json.get("clickId"), clicked.json
 
 
-def test_alias_that_another_affiliate_has_is_taken(campaign):
+def test_alias_of_another_affiliate_is_taken(campaign):
     import_people(campaign, person_row("ann", slug="jane_doe"))
 
     (warning,) = import_people(campaign, person_row("ben", slug="jane_doe")).json["warnings"]
@@ -73,44 +73,46 @@ def test_alias_that_another_affiliate_has_is_taken(campaign):
     assert _slugs(campaign, "ben") == [("jane-doe-2", True, None)]
 
 
-def test_person_who_has_a_slug_keeps_it_and_is_warned_of_the_other(campaign):
+def test_existing_affiliate_keeps_their_slug_and_the_new_one_is_warned_of(campaign):
     campaign.affiliate("ann")
     campaign.affiliate("taken")
     campaign.program()
 
-    taken = import_people(campaign, person_row("ann", slug="taken")).json
+    imported = import_people(campaign, person_row("ann", slug="taken")).json
 
-    assert [(one["code"], one["replacement"]) for one in taken["warnings"]] == [("slug_taken", "ann")]
+    assert [(warning["code"], warning["replacement"]) for warning in imported["warnings"]] == [("slug_taken", "ann")]
     assert [slug for slug, _, _ in _slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
 
 
-def test_new_slug_is_none_that_another_row_brings(campaign):
+def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
     rows = [person_row("ann", slug="jane_doe"), person_row("ben", slug="jane-doe"), person_row("cy", slug="jane.doe")]
 
-    seen = _preview(campaign, *rows)
-    came = import_people(campaign, *rows).json
+    preview = _preview(campaign, *rows)
+    imported = import_people(campaign, *rows).json
 
     assert [_slugs(campaign, name)[0][0] for name in ("ann", "ben", "cy")] == ["jane-doe-2", "jane-doe", "jane-doe-3"]
-    shown = [warning for row in seen["rows"] for warning in row["warnings"]]
-    assert [one["replacement"] for one in shown] == [one["replacement"] for one in came["warnings"]]
+    warnings = [warning for row in preview["rows"] for warning in row["warnings"]]
+    assert [warning["replacement"] for warning in warnings] == [
+        warning["replacement"] for warning in imported["warnings"]
+    ]
 
 
-def test_rows_that_are_not_taken_have_no_warnings(campaign):
+def test_rejected_rows_have_no_warnings(campaign):
     campaign.affiliate("ann")
 
-    seen = _preview(campaign, person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
+    preview = _preview(campaign, person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
 
-    assert [row["warnings"] for row in seen["rows"]] == [[], []]
+    assert [row["warnings"] for row in preview["rows"]] == [[], []]
 
 
-def test_unknown_status_and_wallet_address_are_named(campaign):
+def test_unknown_status_and_invalid_wallet_address_are_warned_of(campaign):
     row = person_row("ann", status="Actve", walletEmail="nowhere")
 
-    (shown,) = _preview(campaign, row)["rows"]
-    came = import_people(campaign, row, person_row("ben", status=None, walletEmail=" ")).json
+    (preview,) = _preview(campaign, row)["rows"]
+    imported = import_people(campaign, row, person_row("ben", status=None, walletEmail=" ")).json
 
-    assert [(one["code"], one["value"], one["replacement"]) for one in shown["warnings"]] == [
+    assert [(warning["code"], warning["value"], warning["replacement"]) for warning in preview["warnings"]] == [
         ("unknown_status", "Actve", "Pending"),
         ("invalid_wallet_email", None, None),
     ]
-    assert [one["code"] for one in came["warnings"]] == ["unknown_status", "invalid_wallet_email"]
+    assert [warning["code"] for warning in imported["warnings"]] == ["unknown_status", "invalid_wallet_email"]

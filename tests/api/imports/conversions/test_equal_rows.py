@@ -1,4 +1,4 @@
-"""Rows of an import that say the same, and the service that they come from."""
+"""Equal rows of an import, and the name of the service they come from."""
 
 import pytest
 
@@ -11,16 +11,22 @@ def _count(brand):
     return brand.rows("select count(*), count(distinct external_event_id) from conversion")
 
 
-def test_equal_rows_are_all_imported_and_none_twice(campaign):
+def test_equal_rows_are_all_imported_once(campaign):
     rows = [past_sale(), past_sale(amountCents=5), past_sale(), past_sale()]
 
-    seen = import_sales(campaign, *rows, url=PREVIEW).json
-    came = import_sales(campaign, *rows).json
+    preview = import_sales(campaign, *rows, url=PREVIEW).json
+    imported = import_sales(campaign, *rows).json
 
-    assert (seen["wouldImport"], came["imported"], _count(campaign)) == (4, 4, [(4, 4)])
+    assert (preview["wouldImport"], imported["imported"], _count(campaign)) == (4, 4, [(4, 4)])
     warned = [(2, "equal_row", "0"), (3, "equal_row", "0")]
-    shown = [(row["index"], one["code"], one["value"]) for row in seen["rows"] for one in row["warnings"]]
-    assert shown == [(one["index"], one["code"], one["value"]) for one in came["warnings"]] == warned
+    warnings = [
+        (row["index"], warning["code"], warning["value"]) for row in preview["rows"] for warning in row["warnings"]
+    ]
+    assert (
+        warnings
+        == [(warning["index"], warning["code"], warning["value"]) for warning in imported["warnings"]]
+        == warned
+    )
 
     again = import_sales(campaign, *rows).json
     assert (again["imported"], again["reasons"]) == (0, {"already_imported": 4})
@@ -30,50 +36,50 @@ def test_equal_rows_are_all_imported_and_none_twice(campaign):
     assert (more["imported"], _count(campaign)) == (1, [(5, 5)])
 
 
-def test_row_of_an_earlier_release_is_known_as_the_first_of_its_kind(campaign):
+def test_row_imported_by_an_earlier_release_matches_the_first_equal_row(campaign):
     import_sales(campaign, past_sale())
 
-    came = import_sales(campaign, past_sale(), past_sale()).json
+    imported = import_sales(campaign, past_sale(), past_sale()).json
 
-    assert (came["imported"], came["reasons"]) == (1, {"already_imported": 1})
+    assert (imported["imported"], imported["reasons"]) == (1, {"already_imported": 1})
 
 
-def test_paid_rows_that_are_left_out_do_not_renumber_the_others(campaign):
+def test_excluded_paid_rows_do_not_renumber_the_others(campaign):
     rows = [past_sale(paid=True), past_sale(paid=False)]
 
     first = import_sales(campaign, *rows, excludePaid=True).json
     second = import_sales(campaign, *rows).json
     third = import_sales(campaign, *rows).json
 
-    assert [one["imported"] for one in (first, second, third)] == [1, 1, 0]
+    assert [imported["imported"] for imported in (first, second, third)] == [1, 1, 0]
 
 
-def test_rows_with_the_same_external_id_stay_one(campaign):
-    came = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="1")).json
+def test_rows_with_the_same_external_id_are_one_conversion(campaign):
+    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="1")).json
 
-    assert (came["imported"], came["reasons"], came["warnings"]) == (1, {"duplicate_in_batch": 1}, [])
+    assert (imported["imported"], imported["reasons"], imported["warnings"]) == (1, {"duplicate_in_batch": 1}, [])
 
 
-def test_equal_rows_of_a_file_name_its_lines(campaign):
+def test_warning_of_an_equal_file_row_names_its_lines(campaign):
     row = "ben,10000,2000,USD,2024-01-31 14:00:00 UTC,,"
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,,"
     body = {"programId": str(campaign.programs[-1]), "file": f"{header}\n{row}\n\n{row}\n"}
 
-    seen = campaign.post(PREVIEW, body).json
-    came = campaign.post(URL, body).json
+    preview = campaign.post(PREVIEW, body).json
+    imported = campaign.post(URL, body).json
 
-    assert seen["rows"][1]["warnings"][0]["message"].startswith("It is equal to row 2.")
-    assert [(one["index"], one["line"], one["value"]) for one in came["warnings"]] == [(1, 4, "2")]
+    assert preview["rows"][1]["warnings"][0]["message"].startswith("It is equal to row 2.")
+    assert [(warning["index"], warning["line"], warning["value"]) for warning in imported["warnings"]] == [(1, 4, "2")]
 
 
 @pytest.mark.parametrize("source", ["rewardful", "first-promoter", "7", "a" * 40])
-def test_source_is_a_part_of_the_method(campaign, source):
-    came = import_sales(campaign, past_sale(), source=source).json
+def test_source_is_part_of_the_attribution_method(campaign, source):
+    imported = import_sales(campaign, past_sale(), source=source).json
 
-    assert came["source"] == campaign.get(f"/api/v1/imports/{came['jobId']}").json["source"] == source
-    (shown,) = campaign.get("/api/v1/conversions").json["items"]
-    assert shown["attributionMethod"] == f"historical_import:{source}"
-    steps = campaign.get(f"/api/v1/conversions/{shown['id']}/attribution").json["steps"]
+    assert imported["source"] == campaign.get(f"/api/v1/imports/{imported['jobId']}").json["source"] == source
+    (conversion,) = campaign.get("/api/v1/conversions").json["items"]
+    assert conversion["attributionMethod"] == f"historical_import:{source}"
+    steps = campaign.get(f"/api/v1/conversions/{conversion['id']}/attribution").json["steps"]
     assert steps[0]["detail"] == f"Imported from {source}; the import named the affiliate."
 
 

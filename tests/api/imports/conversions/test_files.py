@@ -1,4 +1,4 @@
-"""Imports of conversions from a file: what is understood, what becomes of each line, and leaving wrong rows out."""
+"""Imports of conversions from a file: detected format, outcome of each line, skipping invalid rows."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def _preview(brand, text, **fields):
     return _send(brand, text, f"{URL}/preview", **fields)
 
 
-def test_a_preview_says_of_each_line_what_would_become_of_it(campaign):
+def test_preview_returns_the_outcome_of_each_line(campaign):
     import_sales(campaign, past_sale(externalId="known"))
 
     answer = _preview(campaign, _FILE)
@@ -46,7 +46,7 @@ def test_a_preview_says_of_each_line_what_would_become_of_it(campaign):
     }
 
 
-def test_paid_rows_that_are_left_out_are_told_apart(campaign):
+def test_excluded_paid_rows_are_reported_as_left_out(campaign):
     text = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,paid\nben,1,1,USD,2024-01-31,yes\n"
 
     (row,) = _preview(campaign, text, excludePaid=True).json["rows"]
@@ -54,7 +54,7 @@ def test_paid_rows_that_are_left_out_are_told_apart(campaign):
     assert (row["outcome"], row["reason"]) == ("leftOut", "excluded_paid")
 
 
-def test_a_wrong_row_refuses_all_and_is_named_with_its_line(campaign):
+def test_invalid_row_refuses_the_file_and_is_named_by_line(campaign):
     refused = _send(campaign, _FILE)
 
     assert (refused.status_code, refused.json["error"]) == (400, "invalid_rows")
@@ -62,37 +62,37 @@ def test_a_wrong_row_refuses_all_and_is_named_with_its_line(campaign):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-def test_wrong_rows_are_left_out_where_that_is_wanted(campaign):
+def test_skip_invalid_imports_the_valid_rows(campaign):
     answer = _send(campaign, _FILE, skipInvalid=True)
 
     assert answer.status_code == 200
-    came = answer.json
-    assert (came["total"], came["imported"], came["skipped"], came["errored"]) == (5, 2, 2, 1)
+    imported = answer.json
+    assert (imported["total"], imported["imported"], imported["skipped"], imported["errored"]) == (5, 2, 2, 1)
     assert answer.json["reasons"] == {"affiliate_not_found": 1, "duplicate_in_batch": 1, "unsupported_currency": 1}
     assert campaign.rows("select count(*) from conversion") == [(2,)]
 
 
-def test_rows_of_json_can_be_left_out_too(campaign):
+def test_skip_invalid_applies_to_json_rows(campaign):
     answer = import_sales(campaign, past_sale(currency="EURO"), past_sale(), skipInvalid=True)
 
     assert (answer.json["imported"], answer.json["errored"]) == (1, 1)
 
 
-def test_amounts_in_major_units_arrive_in_minor_ones(campaign):
+def test_amounts_in_major_units_are_converted_to_minor_units(campaign):
     text = "\ufeffaffiliateSlug;amount;commission;currency;occurredAt\nben;49,00;9.80;EUR;2024-01-31\n"
 
-    seen = _preview(campaign, text).json
+    preview = _preview(campaign, text).json
     _send(campaign, text, confirmUnpaidPayout=True)
 
-    assert seen["understood"] | {"columns": []} == {
+    assert preview["understood"] | {"columns": []} == {
         "separator": ";", "amounts": "amount", "hasByteOrderMark": True, "hasSeparatorLine": False,
         "columns": [],
     }  # fmt: skip
     assert campaign.rows("select amount_cents, commission_cents, currency from conversion") == [(4_900, 980, "EUR")]
-    assert seen["unpaidBalance"] == [{"currency": "EUR", "commissionCents": 980, "count": 1}]
+    assert preview["unpaidBalance"] == [{"currency": "EUR", "commissionCents": 980, "count": 1}]
 
 
-def test_a_file_and_its_json_are_the_same_rows(campaign):
+def test_file_rows_equal_json_rows(campaign):
     import_sales(campaign, past_sale(occurredAt="2024-01-31", customerEmail="a@x.test"))
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,customerEmail"
     text = f"{header}\nben,10000,2000,USD,2024-01-31,a@x.test\n"
@@ -113,18 +113,18 @@ def test_a_file_and_its_json_are_the_same_rows(campaign):
     ],
 )
 @pytest.mark.parametrize("path", ["", "/preview"])
-def test_a_file_that_cannot_be_read_is_named(campaign, fields, field, path):
+def test_unreadable_file_returns_400_naming_the_field(campaign, fields, field, path):
     answer = campaign.post(f"{URL}{path}", {"programId": str(campaign.programs[-1])} | fields)
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
 
 
-def test_a_file_takes_a_thousand_rows(campaign):
+def test_file_of_more_than_a_thousand_rows_is_refused(campaign):
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt\n"
     lines = [f"ben,{number},0,USD,2024-01-31\n" for number in range(1001)]
 
     refused = _preview(campaign, header + "".join(lines))
-    taken = _preview(campaign, header + "".join(lines[:1000]))
+    accepted = _preview(campaign, header + "".join(lines[:1000]))
 
     assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "row_cap_exceeded", "file")
-    assert (taken.status_code, taken.json["wouldImport"]) == (200, 1000)
+    assert (accepted.status_code, accepted.json["wouldImport"]) == (200, 1000)

@@ -21,36 +21,36 @@ def test_both_kinds_of_imports_are_listed_newest_first(campaign):
 
     assert [item["jobId"] for item in page["items"]] == [sales["jobId"], people["jobId"]]
     assert (page["hasMore"], page["nextCursor"]) == (False, None)
-    shown = page["items"][1]
-    assert shown | {"warnings": []} == people | {"createdAt": shown["createdAt"], "undoneAt": None}
-    assert (page["items"][0]["kind"], shown["kind"]) == ("Conversions", "Affiliates")
+    affiliates_job = page["items"][1]
+    assert affiliates_job | {"warnings": []} == people | {"createdAt": affiliates_job["createdAt"], "undoneAt": None}
+    assert (page["items"][0]["kind"], affiliates_job["kind"]) == ("Conversions", "Affiliates")
 
 
-def test_the_list_is_narrowed_by_kind_and_status(campaign):
+def test_list_filters_by_kind_and_status(campaign):
     people = _import_people(campaign, "ann").json["jobId"]
     sales = import_sales(campaign, past_sale()).json["jobId"]
     campaign.person("Admin").post(f"/api/imports/{sales}/undo")
 
-    def found(query):
+    def list_ids(query):
         return [item["jobId"] for item in campaign.get(f"{URL}?{query}").json["items"]]
 
-    assert (found("kind=Affiliates"), found("kind=Conversions")) == ([people], [sales])
-    assert (found("status=Undone"), found("status=Completed")) == ([sales], [people])
-    assert found("kind=Affiliates&status=Undone") == []
+    assert (list_ids("kind=Affiliates"), list_ids("kind=Conversions")) == ([people], [sales])
+    assert (list_ids("status=Undone"), list_ids("status=Completed")) == ([sales], [people])
+    assert list_ids("kind=Affiliates&status=Undone") == []
     assert [campaign.get(f"{URL}?{query}").status_code for query in ("kind=all", "status=")] == [400, 400]
 
 
-def test_an_import_is_shown_by_its_id(campaign):
+def test_import_is_returned_by_id(campaign):
     job_id = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="1")).json["jobId"]
 
-    shown = campaign.get(f"{URL}/{job_id}")
+    answer = campaign.get(f"{URL}/{job_id}")
 
-    assert shown.status_code == 200
-    assert (shown.json["jobId"], shown.json["reasons"]) == (job_id, {"duplicate_in_batch": 1})
+    assert answer.status_code == 200
+    assert (answer.json["jobId"], answer.json["reasons"]) == (job_id, {"duplicate_in_batch": 1})
 
 
-def test_pages_follow_each_other_without_a_gap(campaign):
-    made = [import_sales(campaign, past_sale(externalId=str(number))).json["jobId"] for number in range(5)]
+def test_pages_have_no_gap(campaign):
+    created = [import_sales(campaign, past_sale(externalId=str(number))).json["jobId"] for number in range(5)]
 
     seen, cursor = [], ""
     while cursor is not None:
@@ -58,10 +58,10 @@ def test_pages_follow_each_other_without_a_gap(campaign):
         seen += [item["jobId"] for item in page["items"]]
         cursor = page["nextCursor"]
 
-    assert seen == made[::-1]
+    assert seen == created[::-1]
 
 
-def test_the_list_takes_its_own_cursors_and_no_other(campaign, rival):
+def test_list_refuses_foreign_cursors(campaign, rival):
     rival.program()
     for brand in (campaign, rival):
         for name in ("ann", "dan"):
@@ -70,24 +70,24 @@ def test_the_list_takes_its_own_cursors_and_no_other(campaign, rival):
     lists.cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
 
 
-def test_imports_of_somebody_else_are_not_there(campaign, rival):
+def test_other_tenants_imports_return_404(campaign, rival):
     rival.program()
     theirs = _import_people(rival, "ann").json["jobId"]
 
-    for wanted in (theirs, uuid4(), "x"):
-        answer = campaign.get(f"{URL}/{wanted}")
+    for job_id in (theirs, uuid4(), "x"):
+        answer = campaign.get(f"{URL}/{job_id}")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert campaign.get(URL).json["items"] == []
 
 
-def test_who_may_read_the_history(campaign):
+def test_history_needs_a_paid_plan_with_a_key_and_a_viewer_at_the_dashboard(campaign):
     assert campaign.other_key(scope="read").get(URL).status_code == 200
     campaign.set(plan="Free")
     assert campaign.get(URL).status_code == 402
     assert campaign.person("Viewer").get(URL).status_code == 200
 
 
-def test_a_page_is_one_round_trip_whatever_its_length(campaign):
+def test_page_takes_the_same_round_trips_at_any_length(campaign):
     viewer = campaign.person("Viewer")
     trips = []
     for number in range(6):

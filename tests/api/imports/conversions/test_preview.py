@@ -1,4 +1,4 @@
-"""The look at a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
+"""Preview of a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
 
 from tests.support.api.importing import URL, import_sales, past_sale
 
@@ -9,7 +9,7 @@ def _preview(brand, *rows, **fields):
     return import_sales(brand, *rows, url=PREVIEW, **fields)
 
 
-def test_a_preview_says_what_an_import_would_do_and_writes_nothing(campaign):
+def test_preview_returns_totals_and_outcomes_and_writes_nothing(campaign):
     import_sales(campaign, past_sale(externalId="known"))
     before = campaign.rows("select count(*) from audit_entry")
 
@@ -59,37 +59,37 @@ def test_a_preview_says_what_an_import_would_do_and_writes_nothing(campaign):
     assert campaign.rows("select count(*) from audit_entry") == before
 
 
-def test_paid_rows_that_would_be_left_out_are_counted(campaign):
+def test_excluded_paid_rows_are_counted(campaign):
     answer = _preview(campaign, past_sale(paid=True), past_sale(amountCents=1), excludePaid=True)
 
     assert (answer.json["skipReasons"], answer.json["wouldImport"]) == ({"excluded_paid": 1}, 1)
     assert answer.json["paidBalance"] == []
 
 
-def test_a_preview_and_its_import_agree(campaign):
+def test_preview_agrees_with_the_import(campaign):
     rows = [past_sale(), past_sale(paid=True, amountCents=1), past_sale(), past_sale(affiliateSlug="nobody")]
 
-    seen = _preview(campaign, *rows).json
-    came = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
+    preview = _preview(campaign, *rows).json
+    imported = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
 
-    assert (seen["wouldImport"], seen["wouldSkip"], seen["skipReasons"]) == (
-        came["imported"],
-        came["skipped"],
-        came["reasons"],
+    assert (preview["wouldImport"], preview["wouldSkip"], preview["skipReasons"]) == (
+        imported["imported"],
+        imported["skipped"],
+        imported["reasons"],
     )
-    assert seen["unpaidBalance"] == came["unpaidConfirmed"]
+    assert preview["unpaidBalance"] == imported["unpaidConfirmed"]
 
 
-def test_rows_that_are_all_wrong_are_an_answer_too(campaign):
+def test_preview_of_invalid_rows_only_returns_200(campaign):
     answer = _preview(campaign, {}, 7, "row", [])
 
     assert (answer.status_code, answer.json["wouldError"], answer.json["wouldImport"]) == (200, 4, 0)
 
 
-def test_a_preview_takes_a_thousand_rows(campaign):
+def test_preview_of_more_than_a_thousand_rows_is_refused(campaign):
     rows = [past_sale(amountCents=number) for number in range(1001)]
 
-    refused, taken = _preview(campaign, *rows), _preview(campaign, *rows[:1000])
+    refused, accepted = _preview(campaign, *rows), _preview(campaign, *rows[:1000])
 
     assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
-    assert (taken.status_code, taken.json["wouldImport"]) == (200, 1000)
+    assert (accepted.status_code, accepted.json["wouldImport"]) == (200, 1000)

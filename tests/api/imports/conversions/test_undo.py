@@ -1,4 +1,4 @@
-"""Taking an import back. Source: core spec, "Shared import safeguards"; decisions page 11 of this project."""
+"""Undo of an import. Source: core spec, "Shared import safeguards"; decisions page 11 of this project."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -30,31 +30,32 @@ def _count(brand, table):
     return brand.rows(f"select count(*) from {table}")[0][0]
 
 
-def test_an_undone_import_is_gone_and_can_come_again(campaign):
+def test_undone_import_is_removed_and_can_be_repeated(campaign):
     rows = [past_sale(externalId="1"), past_sale(paid=True), past_sale(amountCents=1, commissionCents=0)]
-    made = import_sales(campaign, *rows, confirmUnpaidPayout=True)
+    imported = import_sales(campaign, *rows, confirmUnpaidPayout=True)
 
-    answer = _undo(campaign, made)
+    answer = _undo(campaign, imported)
 
     assert answer.status_code == 200
-    shown = campaign.get(f"/api/v1/imports/{made.json['jobId']}").json
-    assert answer.json | {"warnings": []} == shown | {"removed": 3, "kept": 0}
-    assert (shown["status"], shown["imported"]) == ("Undone", 3)
-    assert shown["undoneAt"] >= shown["createdAt"]
+    view = campaign.get(f"/api/v1/imports/{imported.json['jobId']}").json
+    assert answer.json | {"warnings": []} == view | {"removed": 3, "kept": 0}
+    assert (view["status"], view["imported"]) == ("Undone", 3)
+    assert view["undoneAt"] >= view["createdAt"]
     assert campaign.get("/api/v1/conversions").json["items"] == []
     assert _count(campaign, "conversion_event") == 0
     assert import_sales(campaign, *rows).json["imported"] == 3
 
 
-def test_the_ledger_keeps_what_was_booked_and_comes_to_nothing(campaign):
-    made = import_sales(
+def test_undo_offsets_ledger_entries_to_zero(campaign):
+    imported = import_sales(
         campaign, past_sale(), past_sale(currency="EUR"), past_sale(paid=True), confirmUnpaidPayout=True
     )
 
-    _undo(campaign, made)
+    _undo(campaign, imported)
 
     assert campaign.rows(
-        "select kind, currency, amount_cents, cause_id::text = %s from ledger_entry order by 1, 2", made.json["jobId"]
+        "select kind, currency, amount_cents, cause_id::text = %s from ledger_entry order by 1, 2",
+        imported.json["jobId"],
     ) == [
         ("adjust", "EUR", -2_000, True),
         ("adjust", "USD", -2_000, True),
@@ -63,29 +64,29 @@ def test_the_ledger_keeps_what_was_booked_and_comes_to_nothing(campaign):
     ]
 
 
-def test_what_was_denied_since_is_taken_back_without_a_second_entry(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+def test_undo_adds_no_second_entry_for_a_denied_conversion(campaign):
+    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("update conversion set status = 'Denied' returning id")
-        found = conversions.find(organization_id=campaign.id, conversion_id=conversion_id)
-        entries.stage(found, kind="adjust", amount_cents=-2_000, cause_id=uuid4(), created_at=clock.now())
+        denied = conversions.find(organization_id=campaign.id, conversion_id=conversion_id)
+        entries.stage(denied, kind="adjust", amount_cents=-2_000, cause_id=uuid4(), created_at=clock.now())
 
-    assert _undo(campaign, made).status_code == 200
+    assert _undo(campaign, imported).status_code == 200
     assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(2, 0)]
 
 
-def test_revenue_is_what_the_other_sales_brought(campaign):
+def test_undo_subtracts_the_imported_revenue(campaign):
     import_sales(campaign, past_sale(externalId="stays", amountCents=700))
-    made = import_sales(campaign, past_sale(), past_sale(amountCents=5, occurredAt="2024-02-02"))
+    imported = import_sales(campaign, past_sale(), past_sale(amountCents=5, occurredAt="2024-02-02"))
 
-    _undo(campaign, made)
+    _undo(campaign, imported)
 
     assert campaign.rows("select net_cents::int from affiliate_revenue order by day") == [(700,), (0,)]
 
 
-def test_payments_of_the_import_are_counted_no_more(campaign):
+def test_undo_subtracts_the_imported_payments(campaign):
     import_sales(campaign, past_sale(externalId="older", processorCustomerId="cus_1", occurredAt="2022-05-01"))
-    made = import_sales(
+    imported = import_sales(
         campaign,
         past_sale(processorCustomerId="cus_1", occurredAt="2021-05-01"),
         past_sale(processorCustomerId="cus_1", occurredAt="2023-05-01"),
@@ -95,7 +96,7 @@ def test_payments_of_the_import_are_counted_no_more(campaign):
     campaign.sale(customerId="cus_live")
     ((sold_at,),) = campaign.rows("select accepted_at from sale")
 
-    _undo(campaign, made)
+    _undo(campaign, imported)
 
     assert campaign.rows("select customer_key, first_paid_at, payments from program_customer order by 1") == [
         ("id:cus_1", datetime(2022, 5, 1, tzinfo=UTC), 1),
@@ -104,31 +105,31 @@ def test_payments_of_the_import_are_counted_no_more(campaign):
     assert _count(campaign, "import_customer") == 1
 
 
-def test_an_undo_is_audited(campaign):
-    made = import_sales(campaign, past_sale())
+def test_undo_is_audited(campaign):
+    imported = import_sales(campaign, past_sale())
 
-    shown = _undo(campaign, made).json
+    undone = _undo(campaign, imported).json
 
     ((entity_id, before, after),) = campaign.rows(
         "select entity_id, before, after from audit_entry where action = 'import_job.undone'"
     )
-    assert (entity_id, after) == (made.json["jobId"], shown)
+    assert (entity_id, after) == (imported.json["jobId"], undone)
     assert (before["status"], before["undoneAt"]) == ("Completed", None)
 
 
-@pytest.mark.parametrize("why", ["refunded", "overridden", "paid"])
-def test_a_conversion_that_something_was_built_on_keeps_the_whole_import(campaign, why):
-    made = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+@pytest.mark.parametrize("reason", ["refunded", "overridden", "paid"])
+def test_later_change_of_a_conversion_blocks_the_undo(campaign, reason):
+    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
     ((conversion_id, affiliate_id),) = campaign.rows(
         "select id, affiliate_id from conversion where external_event_id = '1'"
     )
-    if why == "overridden":
+    if reason == "overridden":
         conversion(campaign, affiliate_id, source="override", parent_id=conversion_id, amount_cents=0)
     with db.unit_of_work(campaign.id):
-        if why == "paid":
+        if reason == "paid":
             db.db.stage("update conversion set status = 'Paid' where id = %s", (conversion_id,))
-        elif why == "refunded":
-            taken = refunds.Refund(
+        elif reason == "refunded":
+            refund = refunds.Refund(
                 id=uuid4(),
                 amount_cents=0,
                 cumulative_cents=0,
@@ -136,20 +137,24 @@ def test_a_conversion_that_something_was_built_on_keeps_the_whole_import(campaig
                 created_at=clock.now(),
                 origin="brand",
             )
-            refunds.stage_refund(organization_id=campaign.id, conversion_id=conversion_id, refund=taken)
+            refunds.stage_refund(organization_id=campaign.id, conversion_id=conversion_id, refund=refund)
 
-    answer = _undo(campaign, made)
+    answer = _undo(campaign, imported)
 
-    assert (answer.status_code, answer.json["error"], answer.json["reasons"]) == (409, "import_not_undoable", {why: 1})
+    assert (answer.status_code, answer.json["error"], answer.json["reasons"]) == (
+        409,
+        "import_not_undoable",
+        {reason: 1},
+    )
     assert campaign.rows("select status from import_job") == [("Completed",)]
     assert campaign.rows("select count(*) from conversion where source = 'import'") == [(2,)]
     assert campaign.rows("select sum(amount_cents)::int from ledger_entry where kind <> 'reverse'") == [(4_000,)]
 
 
-def test_an_import_is_undone_once(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+def test_import_is_undone_once(campaign):
+    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
-    path = f"{URL}/{made.json['jobId']}/undo"
+    path = f"{URL}/{imported.json['jobId']}/undo"
 
     answers = at_once(*[lambda: admin.post(path)] * 2)
     again = admin.post(path)
@@ -159,30 +164,30 @@ def test_an_import_is_undone_once(campaign):
     assert campaign.rows("select sum(amount_cents)::int from ledger_entry") == [(0,)]
 
 
-def test_an_undo_waits_for_no_import(campaign):
-    made = import_sales(campaign, past_sale())
+def test_undo_during_an_import_returns_409(campaign):
+    imported = import_sales(campaign, past_sale())
     admin = campaign.person("Admin")
 
     with beside(importing(campaign)):
-        answer = admin.post(f"{URL}/{made.json['jobId']}/undo")
+        answer = admin.post(f"{URL}/{imported.json['jobId']}/undo")
 
     assert (answer.status_code, answer.json["error"]) == (409, "migration_already_in_progress")
 
 
-def test_a_refund_that_is_being_taken_is_seen(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+def test_undo_sees_a_concurrent_refund(campaign):
+    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("select id from conversion for update")
-        undo = begun(lambda: admin.post(f"{URL}/{made.json['jobId']}/undo"))
+        undo = begun(lambda: admin.post(f"{URL}/{imported.json['jobId']}/undo"))
         db.db.run("update conversion set refunded_cents = 1 where id = %s", (conversion_id,))
 
     assert (undo().status_code, undo().json["reasons"]) == (409, {"refunded": 1})
 
 
-def test_an_undo_that_fails_at_its_last_statement_changes_nothing(campaign, monkeypatch):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+def test_failed_undo_changes_nothing(campaign, monkeypatch):
+    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     def fail(*_, **__):
@@ -190,15 +195,15 @@ def test_an_undo_that_fails_at_its_last_statement_changes_nothing(campaign, monk
 
     monkeypatch.setattr("api.edge.audit.record", fail)
     with pytest.raises(KeyboardInterrupt):
-        admin.post(f"{URL}/{made.json['jobId']}/undo")
+        admin.post(f"{URL}/{imported.json['jobId']}/undo")
 
     assert campaign.rows("select status, undone_at from import_job") == [("Completed", None)]
     assert (_count(campaign, "conversion"), _count(campaign, "ledger_entry")) == (1, 1)
 
 
-def test_who_may_undo(campaign, rival):
-    made = import_sales(campaign, past_sale())
-    path = f"{URL}/{made.json['jobId']}/undo"
+def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
+    imported = import_sales(campaign, past_sale())
+    path = f"{URL}/{imported.json['jobId']}/undo"
 
     assert campaign.post(path).status_code == 403
     assert campaign.person("Manager").post(path).status_code == 403
@@ -210,50 +215,50 @@ def test_who_may_undo(campaign, rival):
     assert campaign.person("Admin").post(path).status_code == 200
 
 
-def test_an_undo_with_a_key_is_answered_again(campaign):
-    made = import_sales(campaign, past_sale())
+def test_repeated_idempotency_key_returns_the_first_response(campaign):
+    imported = import_sales(campaign, past_sale())
 
-    first, again = (_undo(campaign, made, Idempotency_Key="once") for _ in range(2))
+    first, again = (_undo(campaign, imported, Idempotency_Key="once") for _ in range(2))
 
     assert (again.status_code, again.json) == (200, first.json)
 
 
-def test_affiliates_who_were_never_used_are_deleted_and_the_others_stay(campaign):
-    made = _import_people(campaign, "ann", "dan", "eve", "fay", "gus")
+def test_undo_deletes_unused_affiliates_and_keeps_used_ones(campaign):
+    imported = _import_people(campaign, "ann", "dan", "eve", "fay", "gus")
     ids = dict(campaign.rows("select split_part(email, '@', 1), id from affiliate"))
     click(campaign, ids["dan"])
     conversion(campaign, ids["eve"])
     campaign.affiliate("recruit", recruited_by_affiliate_id=ids["fay"])
 
-    answer = _undo(campaign, made)
+    answer = _undo(campaign, imported)
 
     assert (answer.status_code, answer.json["removed"], answer.json["kept"]) == (200, 2, 3)
-    left = campaign.rows("select split_part(email, '@', 1) from affiliate where deleted_at is null order by 1")
-    assert left == [("ben",), ("dan",), ("eve",), ("fay",), ("recruit",)]
+    remaining = campaign.rows("select split_part(email, '@', 1) from affiliate where deleted_at is null order by 1")
+    assert remaining == [("ben",), ("dan",), ("eve",), ("fay",), ("recruit",)]
     slugs = {slug for (slug,) in campaign.rows("select slug from tracking_link where deleted_at is null")}
     assert slugs == {"ben", "dan", "eve", "fay", "recruit"}
     assert _import_people(campaign, "ann", "dan").json["reasons"] == {"already_exists": 1}
 
 
-def test_an_import_that_brought_nothing_can_be_undone(campaign):
+def test_empty_import_can_be_undone(campaign):
     nobody = import_sales(campaign, past_sale(affiliateSlug="nobody"))
     known = _import_people(campaign, "ben")
 
-    for made in (nobody, known):
-        answer = _undo(campaign, made)
+    for imported in (nobody, known):
+        answer = _undo(campaign, imported)
         assert (answer.status_code, answer.json["removed"], answer.json["kept"]) == (200, 0, 0)
 
 
 @pytest.mark.parametrize(
     "statement", ["delete from conversion", "insert into ledger_entry (%s) select %s from ledger_entry"]
 )
-def test_the_database_keeps_the_ledger_and_conversions_together(campaign, statement):
+def test_database_refuses_ledger_entries_without_conversions(campaign, statement):
     import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
     columns = "organization_id, program_id, affiliate_id, kind, amount_cents, currency, is_test, created_at"
     others = "id, cause_id, conversion_id"
-    made = ", ".join(["gen_random_uuid()"] * 3)
+    generated_ids = ", ".join(["gen_random_uuid()"] * 3)
     if "insert" in statement:
-        statement = statement % (f"{columns}, {others}", f"{columns}, {made}")
+        statement = statement % (f"{columns}, {others}", f"{columns}, {generated_ids}")
 
     with pytest.raises(peewee.IntegrityError):
         campaign.rows(f"{statement} returning id")

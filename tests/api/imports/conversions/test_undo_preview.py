@@ -1,4 +1,4 @@
-"""The look at what taking an import back would do."""
+"""Preview of an undo."""
 
 from uuid import uuid4
 
@@ -8,12 +8,12 @@ from tests.support.rows.program_rows import conversion
 URL = "/api/imports"
 
 
-def _look(brand, made, role="Admin"):
-    return brand.person(role).get(f"{URL}/{made.json['jobId']}/undo")
+def _preview_undo(brand, imported, role="Admin"):
+    return brand.person(role).get(f"{URL}/{imported.json['jobId']}/undo")
 
 
-def test_it_says_what_goes_and_what_is_owed_no_longer(campaign):
-    made = import_sales(
+def test_preview_lists_removed_rows_and_amounts(campaign):
+    imported = import_sales(
         campaign,
         past_sale(),
         past_sale(currency="EUR", commissionCents=7),
@@ -22,11 +22,11 @@ def test_it_says_what_goes_and_what_is_owed_no_longer(campaign):
     )
     import_sales(campaign, past_sale(externalId="other"), confirmUnpaidPayout=True)
 
-    answer = _look(campaign, made)
+    answer = _preview_undo(campaign, imported)
 
     assert answer.status_code == 200
     assert answer.json == {
-        "jobId": made.json["jobId"],
+        "jobId": imported.json["jobId"],
         "status": "Completed",
         "kind": "Conversions",
         "isPossible": True,
@@ -41,39 +41,49 @@ def test_it_says_what_goes_and_what_is_owed_no_longer(campaign):
     assert campaign.rows("select count(*) from conversion") == [(4,)]
 
 
-def test_it_says_what_holds_it_back_as_the_undoing_does(campaign):
-    made = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+def test_preview_names_the_same_obstacles_as_the_undo(campaign):
+    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
     campaign.rows("update conversion set refunded_cents = 1 where external_event_id = '2' returning id")
 
-    seen = _look(campaign, made).json
-    refused = campaign.person("Admin").post(f"{URL}/{made.json['jobId']}/undo")
+    preview = _preview_undo(campaign, imported).json
+    refused = campaign.person("Admin").post(f"{URL}/{imported.json['jobId']}/undo")
 
-    assert (seen["isPossible"], seen["heldBack"]) == (False, {"refunded": 1, "overridden": 0, "paid": 0})
+    assert (preview["isPossible"], preview["heldBack"]) == (False, {"refunded": 1, "overridden": 0, "paid": 0})
     assert (refused.status_code, refused.json["reasons"]) == (409, {"refunded": 1})
 
 
-def test_affiliates_who_were_used_would_stay(campaign):
-    made = import_people(campaign, person_row("ann"), person_row("bea"))
+def test_preview_keeps_used_affiliates(campaign):
+    imported = import_people(campaign, person_row("ann"), person_row("bea"))
     ann = campaign.rows("select id from affiliate where email = 'ann@example.com'")[0][0]
     conversion(campaign, ann)
 
-    seen = _look(campaign, made).json
+    preview = _preview_undo(campaign, imported).json
 
-    assert (seen["wouldRemove"], seen["wouldKeep"], seen["isPossible"], seen["takenBack"]) == (1, 1, True, [])
-
-
-def test_what_was_undone_cannot_be_undone_again(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
-    campaign.person("Admin").post(f"{URL}/{made.json['jobId']}/undo")
-
-    seen = _look(campaign, made).json
-
-    assert (seen["status"], seen["isPossible"], seen["wouldRemove"], seen["takenBack"]) == ("Undone", False, 0, [])
+    assert (preview["wouldRemove"], preview["wouldKeep"], preview["isPossible"], preview["takenBack"]) == (
+        1,
+        1,
+        True,
+        [],
+    )
 
 
-def test_it_is_for_whoever_may_undo(campaign, rival):
-    made = import_sales(campaign, past_sale())
-    address = f"{URL}/{made.json['jobId']}/undo"
+def test_undone_import_cannot_be_undone_again(campaign):
+    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    campaign.person("Admin").post(f"{URL}/{imported.json['jobId']}/undo")
+
+    preview = _preview_undo(campaign, imported).json
+
+    assert (preview["status"], preview["isPossible"], preview["wouldRemove"], preview["takenBack"]) == (
+        "Undone",
+        False,
+        0,
+        [],
+    )
+
+
+def test_preview_needs_the_permission_to_undo(campaign, rival):
+    imported = import_sales(campaign, past_sale())
+    address = f"{URL}/{imported.json['jobId']}/undo"
 
     answers = [
         campaign.person("Manager").get(address),

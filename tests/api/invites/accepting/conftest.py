@@ -1,4 +1,4 @@
-"""A campaign that is described, with somebody who listens."""
+"""A campaign with a description and a webhook endpoint."""
 
 import pytest
 

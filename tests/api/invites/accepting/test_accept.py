@@ -1,4 +1,7 @@
-"""What the link of an invite opens, through HTTP. Source: core spec, "Affiliate invites" and section 3 (Invite)."""
+"""Reading and accepting an invite by its link, through HTTP.
+
+Source: core spec, "Affiliate invites" and section 3 (Invite).
+"""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -20,18 +23,18 @@ from tests.support.api.inviting import (
 from tests.support.api.racing import at_once
 
 
-def _affiliates(brand, columns):
+def _select_affiliates(brand, columns):
     return brand.rows(f"select {columns} from affiliate order by created_at")
 
 
-def _events(brand):
-    found = brand.rows("select type, body::jsonb -> 'data' from event order by created_at, type desc")
-    return [(type, data) for type, data in found]
+def _list_events(brand):
+    events = brand.rows("select type, body::jsonb -> 'data' from event order by created_at, type desc")
+    return [(type, data) for type, data in events]
 
 
-def test_whoever_has_the_link_sees_what_it_is_about(campaign):
+def test_anyone_with_the_link_sees_the_invite(campaign):
     email = someone()
-    made = invite(
+    created = invite(
         campaign,
         email=email,
         fullName="Ada <i>L.</i>",
@@ -40,7 +43,7 @@ def test_whoever_has_the_link_sees_what_it_is_about(campaign):
         customCommissionValue=15,
     )
 
-    answer = look(campaign, token_of(made))
+    answer = look(campaign, token_of(created))
 
     assert (answer.status_code, answer.json) == (
         200,
@@ -57,12 +60,12 @@ def test_whoever_has_the_link_sees_what_it_is_about(campaign):
             "fullName": "Ada <i>L.</i>",
             "personalNoteHtml": "<p>Ada: 15 USD per sale at Brand {{nothing}}</p>",
             "state": "Pending",
-            "expiresAt": made.json["invite"]["expiresAt"],
+            "expiresAt": created.json["invite"]["expiresAt"],
         },
     )
 
 
-def test_looking_changes_nothing(campaign):
+def test_reading_an_invite_changes_nothing(campaign):
     token = token_of(invite(campaign))
     before = campaign.rows("select to_jsonb(i) from affiliate_invite i")
 
@@ -71,7 +74,7 @@ def test_looking_changes_nothing(campaign):
             assert campaign.app.test_client().open(path, method=method).status_code == 200
 
     assert campaign.rows("select to_jsonb(i) from affiliate_invite i") == before
-    assert _affiliates(campaign, "id") == []
+    assert _select_affiliates(campaign, "id") == []
 
 
 def test_names_are_escaped_in_the_note(campaign):
@@ -84,18 +87,18 @@ def test_names_are_escaped_in_the_note(campaign):
         )
     )
 
-    shown = look(campaign, token).json
+    view = look(campaign, token).json
 
     brand, person = "&lt;b onclick=x&gt;&quot;&amp;", "&lt;script&gt;alert(1)&lt;/script&gt;"
-    assert shown["personalNoteHtml"] == f'{brand}<a href="https://x.test/?{person}{brand}">x</a>'
-    assert shown["organizationName"] == '<b onclick=x>"&'
+    assert view["personalNoteHtml"] == f'{brand}<a href="https://x.test/?{person}{brand}">x</a>'
+    assert view["organizationName"] == '<b onclick=x>"&'
 
 
-def test_accepting_makes_an_approved_affiliate(campaign):
+def test_accepting_creates_an_approved_affiliate(campaign):
     email, slug = someone(), a_slug()
-    made = invite(campaign, email=email, fullName="Ada", slug=slug)
+    created = invite(campaign, email=email, fullName="Ada", slug=slug)
 
-    answer = accept(campaign, token_of(made))
+    answer = accept(campaign, token_of(created))
 
     affiliate_id = answer.json["affiliateId"]
     assert (answer.status_code, answer.json) == (
@@ -107,7 +110,7 @@ def test_accepting_makes_an_approved_affiliate(campaign):
             "slug": slug,
         },
     )
-    assert _affiliates(campaign, "id, email, full_name, status, source, approved_at = created_at, is_test") == [
+    assert _select_affiliates(campaign, "id, email, full_name, status, source, approved_at = created_at, is_test") == [
         (UUID(affiliate_id), email, "Ada", "Approved", "Invite", True, False)
     ]
     assert campaign.rows("select slug, custom_alias, is_default from tracking_link") == [(slug, slug, True)]
@@ -117,7 +120,7 @@ def test_accepting_makes_an_approved_affiliate(campaign):
     assert campaign.sale(affiliateSlug=slug).status_code == 200
 
 
-def test_the_brand_is_told(campaign):
+def test_accepting_emits_events_of_the_affiliate(campaign):
     email, slug = someone(), a_slug()
     affiliate_id = accept(campaign, token_of(invite(campaign, email=email, fullName="Ada", slug=slug))).json[
         "affiliateId"
@@ -129,66 +132,66 @@ def test_the_brand_is_told(campaign):
         "email": email,
         "fullName": "Ada",
     }
-    created, approved = _events(campaign)
+    created, approved = _list_events(campaign)
     assert created == ("affiliate.created", shared | {"status": "Approved", "slug": slug})
     assert (approved[0], set(approved[1])) == ("affiliate.approved", {*shared, "approvedAt"})
     assert campaign.rows("select count(*) from job where name = 'webhook.deliver'") == [(2,)]
 
 
-def test_without_auto_approval_they_wait(campaign):
+def test_accepting_without_auto_approval_leaves_the_affiliate_pending(campaign):
     answer = accept(campaign, token_of(invite(campaign, autoApprove=False)))
 
     assert answer.json["status"] == "Pending"
-    assert _affiliates(campaign, "status, approved_at") == [("Pending", None)]
-    assert [type for type, _ in _events(campaign)] == ["affiliate.created"]
+    assert _select_affiliates(campaign, "status, approved_at") == [("Pending", None)]
+    assert [type for type, _ in _list_events(campaign)] == ["affiliate.created"]
 
 
-def test_the_programs_own_auto_approval_does_not_matter(brand):
+def test_auto_approval_of_the_program_is_ignored(brand):
     brand.program(auto_approve=True)
 
     assert accept(brand, token_of(invite(brand, autoApprove=False))).json["status"] == "Pending"
 
 
-def test_a_rate_of_their_own_comes_with_them(campaign):
+def test_custom_commission_of_the_invite_is_applied(campaign):
     accept(
         campaign,
         token_of(invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")),
     )
 
-    (terms,) = _affiliates(campaign, "custom_commission_type, custom_commission_value::text")
+    (terms,) = _select_affiliates(campaign, "custom_commission_type, custom_commission_value::text")
     assert terms == ("Percentage", "33.250000")
 
 
-def test_repeating_it_is_told_the_same_and_writes_nothing(campaign):
+def test_repeated_accept_returns_the_same_and_writes_nothing(campaign):
     token = token_of(invite(campaign, slug=a_slug()))
 
     answers = [accept(campaign, token) for _ in range(3)]
 
     assert {answer.data for answer in answers} == {answers[0].data}
     assert answers[0].status_code == 200
-    assert len(_affiliates(campaign, "id")) == 1
-    assert len(_events(campaign)) == 2
+    assert len(_select_affiliates(campaign, "id")) == 1
+    assert len(_list_events(campaign)) == 2
     assert len(audited(campaign)) == 2
 
 
-def test_two_at_once_make_one_affiliate(campaign):
+def test_concurrent_accepts_create_one_affiliate(campaign):
     token = token_of(invite(campaign, slug=a_slug()))
 
     answers = at_once(*[lambda: accept(campaign, token)] * 4)
 
     assert {(answer.status_code, answer.data) for answer in answers} == {(200, answers[0].data)}
-    assert len(_affiliates(campaign, "id")) == 1
-    assert len(_events(campaign)) == 2
+    assert len(_select_affiliates(campaign, "id")) == 1
+    assert len(_list_events(campaign)) == 2
 
 
 @pytest.mark.parametrize(
     "request_", [{}, {"json": {}}, {"json": {"email": "x"}}, {"data": b"\xff{"}, {"data": {"a": "b"}}, {"json": []}]
 )
-def test_any_body_will_do(campaign, request_):
+def test_accept_ignores_its_body(campaign, request_):
     assert accept(campaign, token_of(invite(campaign)), **request_).status_code == 200
 
 
-def test_an_idempotency_key_is_not_needed_and_keeps_no_token(campaign):
+def test_idempotency_key_is_optional_and_stores_no_token(campaign):
     token = token_of(invite(campaign))
 
     answers = [accept(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
@@ -198,7 +201,7 @@ def test_an_idempotency_key_is_not_needed_and_keeps_no_token(campaign):
 
 
 @pytest.mark.parametrize("status", ["Approved", "Pending", "Banned"])
-def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
+def test_existing_affiliate_is_unchanged_by_accepting(campaign, status):
     email, slug = someone(), a_slug()
     token = token_of(
         invite(campaign, email=email, slug=a_slug(), customCommissionType="Fixed", customCommissionValue=1)
@@ -215,22 +218,22 @@ def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
         "warning": "slug_unavailable",
     }
     assert again.json == first.json
-    assert _affiliates(campaign, "status, custom_commission_type, source") == [(status, None, "Direct")]
-    assert _events(campaign) == []
+    assert _select_affiliates(campaign, "status, custom_commission_type, source") == [(status, None, "Direct")]
+    assert _list_events(campaign) == []
 
 
-def test_a_deleted_affiliate_is_invited_and_joins_anew(campaign):
+def test_deleted_affiliate_can_be_invited_again(campaign):
     email = someone()
-    gone = campaign.affiliate(a_slug(), email=email)
+    deleted_id = campaign.affiliate(a_slug(), email=email)
     campaign.rows("update affiliate set deleted_at = now() returning id")
 
     answer = accept(campaign, token_of(invite(campaign, email=email)))
 
     assert answer.status_code == 200
-    assert answer.json["affiliateId"] != str(gone)
+    assert answer.json["affiliateId"] != str(deleted_id)
 
 
-def test_an_accepted_invite_answers_when_its_affiliate_is_deleted(campaign):
+def test_accepted_invite_answers_after_its_affiliate_is_deleted(campaign):
     token = token_of(invite(campaign))
     first = accept(campaign, token)
     campaign.rows("update affiliate set deleted_at = now() returning id")
@@ -239,28 +242,28 @@ def test_an_accepted_invite_answers_when_its_affiliate_is_deleted(campaign):
     assert accept(campaign, token).json == first.json
 
 
-def test_an_accepted_invite_does_not_expire(campaign):
-    made = invite(campaign)
-    first = accept(campaign, token_of(made))
-    let_expire(campaign, made.json["invite"]["id"])
+def test_accepted_invite_does_not_expire(campaign):
+    created = invite(campaign)
+    first = accept(campaign, token_of(created))
+    let_expire(campaign, created.json["invite"]["id"])
 
-    assert accept(campaign, token_of(made)).json == first.json
-    assert look(campaign, token_of(made)).status_code == 404
+    assert accept(campaign, token_of(created)).json == first.json
+    assert look(campaign, token_of(created)).status_code == 404
 
 
 @pytest.mark.parametrize("call", [look, accept])
-def test_an_expired_link_opens_nothing(campaign, call):
-    made = invite(campaign)
-    let_expire(campaign, made.json["invite"]["id"])
+def test_expired_link_returns_410(campaign, call):
+    created = invite(campaign)
+    let_expire(campaign, created.json["invite"]["id"])
 
-    answer = call(campaign, token_of(made))
+    answer = call(campaign, token_of(created))
 
     assert (answer.status_code, answer.json["error"]) == (410, "invite_expired")
-    assert _affiliates(campaign, "id") == []
+    assert _select_affiliates(campaign, "id") == []
 
 
 @pytest.mark.parametrize("call", [look, accept])
-def test_every_token_that_opens_nothing_is_answered_alike(campaign, call):
+def test_every_invalid_token_gets_the_same_response(campaign, call):
     real = token_of(invite(campaign))
     guesses = [
         "x",
@@ -283,7 +286,7 @@ def test_every_token_that_opens_nothing_is_answered_alike(campaign, call):
 
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
-def test_a_program_that_cannot_be_joined_is_not_joined(campaign, column):
+def test_inactive_program_cannot_be_joined(campaign, column):
     token = token_of(invite(campaign))
     campaign.rows(f"update program set {column} returning id")
 
@@ -295,23 +298,23 @@ def test_a_program_that_cannot_be_joined_is_not_joined(campaign, column):
     assert accept(campaign, token).status_code == 200
 
 
-def test_it_is_audited_without_the_token(campaign):
-    made = invite(campaign)
-    token, invite_id = token_of(made), made.json["invite"]["id"]
+def test_accept_is_audited_without_the_token(campaign):
+    created = invite(campaign)
+    token, invite_id = token_of(created), created.json["invite"]["id"]
 
     accept(campaign, token)
 
     action, entity_id, before, after = audited(campaign)[-1]
-    assert (action, entity_id, before) == ("affiliate_invite.accepted", invite_id, made.json["invite"])
-    (shown,) = campaign.person("Manager").get(URL).json["items"]
-    assert after == shown
+    assert (action, entity_id, before) == ("affiliate_invite.accepted", invite_id, created.json["invite"])
+    (view,) = campaign.person("Manager").get(URL).json["items"]
+    assert after == view
     assert campaign.rows("select actor_type, actor_user_id from audit_entry where action = %s", action) == [
         ("public", None)
     ]
     assert token not in str(campaign.rows("select to_jsonb(a) from audit_entry a"))
 
 
-def test_a_sale_counts_at_once_for_whom_accepted(campaign, drain):
+def test_sale_is_credited_right_after_accepting(campaign, drain):
     slug = a_slug()
     accept(campaign, token_of(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7)))
 

@@ -1,4 +1,4 @@
-"""Which slug somebody has who accepts an invite, through HTTP. Source: core spec, "Affiliate invites"."""
+"""Slug of an affiliate who accepts an invite, through HTTP. Source: core spec, "Affiliate invites"."""
 
 import re
 
@@ -17,7 +17,7 @@ from tests.support.api.racing import at_once
 from tests.support.rows.brands import Partner
 
 
-def test_without_a_slug_they_get_a_random_one_without_a_warning(campaign):
+def test_invite_without_a_slug_yields_a_random_one_without_a_warning(campaign):
     answer = accept(campaign, token_of(invite(campaign)))
 
     assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
@@ -26,7 +26,7 @@ def test_without_a_slug_they_get_a_random_one_without_a_warning(campaign):
 
 
 @pytest.mark.parametrize("owner", ["affiliate", "rival", "account"])
-def test_a_slug_that_somebody_took_meanwhile_is_replaced_with_a_warning(campaign, rival, owner):
+def test_slug_taken_meanwhile_is_replaced_with_a_warning(campaign, rival, owner):
     slug = a_slug()
     token = token_of(invite(campaign, slug=slug))
     if owner == "account":
@@ -51,7 +51,7 @@ def test_a_slug_that_somebody_took_meanwhile_is_replaced_with_a_warning(campaign
 
 @pytest.mark.parametrize("owner", ["rival", "account"])
 @pytest.mark.parametrize("is_theirs", [True, False])
-def test_a_slug_that_is_taken_elsewhere_is_replaced_whosever_it_is(campaign, rival, owner, is_theirs):
+def test_slug_taken_elsewhere_is_replaced_for_any_owner(campaign, rival, owner, is_theirs):
     email, slug = someone(), a_slug()
     token = token_of(invite(campaign, email=email, slug=slug))
     own_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else someone())
@@ -62,26 +62,26 @@ def test_a_slug_that_is_taken_elsewhere_is_replaced_whosever_it_is(campaign, riv
     assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
 
 
-def test_a_slug_that_became_a_word_of_the_service_is_replaced(campaign):
+def test_slug_reserved_meanwhile_is_replaced(campaign):
     token = token_of(invite(campaign))
     campaign.rows("update affiliate_invite set slug = 'admin' returning id")
 
     assert accept(campaign, token).json["warning"] == "slug_unavailable"
 
 
-def test_who_is_known_by_another_slug_keeps_it_and_has_this_one_too(campaign):
-    email, known, promised = someone(), a_slug("known"), a_slug("promised")
-    campaign.affiliate(known, email=email)
+def test_existing_slug_stays_default_and_the_invited_one_is_added(campaign):
+    email, existing, promised = someone(), a_slug("known"), a_slug("promised")
+    campaign.affiliate(existing, email=email)
     program_id = campaign.program()
 
     answer = accept(campaign, token_of(invite(campaign, email=email, slug=promised)))
 
     assert (answer.json["slug"], "warning" in answer.json) == (promised, False)
     links = campaign.rows("select slug, is_default from tracking_link where program_id = %s order by slug", program_id)
-    assert links == [(known, True), (promised, False)]
+    assert links == [(existing, True), (promised, False)]
 
 
-def test_one_slug_that_two_brands_promised_goes_to_one_of_two_at_once(campaign, rival):
+def test_slug_promised_by_two_brands_goes_to_one_of_two_concurrent_accepts(campaign, rival):
     slug = a_slug()
     rival.program()
     tokens = [token_of(invite(brand, slug=slug)) for brand in (campaign, rival)]
@@ -92,7 +92,7 @@ def test_one_slug_that_two_brands_promised_goes_to_one_of_two_at_once(campaign, 
     assert [answer.json.get("warning") for answer in answers].count("slug_unavailable") == 1
 
 
-def test_who_joined_with_the_promised_slug_has_kept_it(campaign):
+def test_enrollment_with_the_promised_slug_keeps_it(campaign):
     email, slug = someone(), a_slug()
     token = token_of(invite(campaign, email=email, slug=slug))
     campaign.affiliate(slug, email=email)
@@ -102,7 +102,7 @@ def test_who_joined_with_the_promised_slug_has_kept_it(campaign):
     assert (answer.json["slug"], "warning" in answer.json) == (slug, False)
 
 
-def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
+def test_slug_of_the_invite_becomes_the_accounts_at_first_sign_in(campaign):
     email, slug = someone(), a_slug()
     accept(campaign, token_of(invite(campaign, email=email, slug=slug)))
 
@@ -115,7 +115,7 @@ def test_the_kept_slug_is_their_accounts_at_the_first_sign_in(campaign):
     assert campaign.rows("select account_id from affiliate") == [(account.id,)]
 
 
-def test_an_account_that_has_a_slug_keeps_it(campaign):
+def test_account_with_a_slug_keeps_it(campaign):
     from api.access import callers
 
     email, first, second = someone(), a_slug("first"), a_slug("second")

@@ -1,4 +1,4 @@
-"""Who may send a signed lead, and what else is asked of them (tracking spec, section 7)."""
+"""Who may send a signed lead, and its other preconditions (tracking spec, section 7)."""
 
 from datetime import UTC, datetime
 
@@ -19,21 +19,21 @@ from tests.support.rows.leads import LEAD, SIGNED, counts, refusal, signed
     ],
     ids=["unsigned", "other bytes", "too old", "no key", "a person"],
 )
-def test_without_key_and_signature_it_is_a_bare_401(shop, spoil):
+def test_missing_key_or_signature_returns_401_without_a_body(shop, spoil):
     answer = spoil(shop)
 
     assert (answer.status_code, answer.data) == (401, b"")
     assert counts(shop) == (0, 0)
 
 
-def test_a_key_that_may_only_read_is_told_which_scope_it_lacks(shop):
+def test_read_key_gets_the_missing_scope(shop):
     answer = signed(shop.other_key(scope="read"))
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
     assert "read_write" in answer.json["message"]
 
 
-def test_below_starter_a_lead_needs_a_plan(shop):
+def test_lead_below_starter_returns_402(shop):
     shop.set(plan="Free")
 
     answer = signed(shop)
@@ -43,16 +43,16 @@ def test_below_starter_a_lead_needs_a_plan(shop):
     assert (answer.json["error"], answer.json["required"]) == ("plan_tier_required", "Starter")
 
 
-def test_an_organization_on_trial_is_let_in(app):
-    trying = Brand.create(app, plan="Free", status="Trialing")
-    trying.program()
-    trying.affiliate("ben")
+def test_organization_on_trial_may_send_leads(app):
+    brand = Brand.create(app, plan="Free", status="Trialing")
+    brand.program()
+    brand.affiliate("ben")
 
-    assert signed(trying).status_code == 200
+    assert signed(brand).status_code == 200
 
 
 @pytest.mark.parametrize("gateway", ["stripe", "gumroad"])
-def test_a_connected_gateway_takes_the_leads(shop, gateway):
+def test_connected_gateway_refuses_signed_leads(shop, gateway):
     shop.set(gateways=gateway)
 
     answer = signed(shop)
@@ -62,7 +62,7 @@ def test_a_connected_gateway_takes_the_leads(shop, gateway):
     assert counts(shop) == (0, 0)
 
 
-def test_a_body_of_a_sale_is_no_lead(shop):
+def test_sale_body_is_refused_as_a_lead(shop):
     body = {
         "externalEventId": "order-1",
         "affiliateSlug": "ben",
@@ -73,11 +73,11 @@ def test_a_body_of_a_sale_is_no_lead(shop):
     assert refusal(shop.signed(SIGNED, body))[1] == "email_required"
 
 
-def test_a_body_that_is_too_large_is_refused(shop):
+def test_body_over_the_limit_returns_413(shop):
     assert shop.signed(SIGNED, b" " * 70_000).status_code == 413
 
 
-def test_leads_and_sales_of_one_address_share_a_limit(app):
+def test_leads_and_sales_share_a_rate_limit(app):
     item = app.view_functions["leads.record_lead"].operation.guard
 
     assert (item.bucket, item.audience) == ("s2s", "signed")

@@ -1,4 +1,4 @@
-"""Credentials that people of a brand are shown need a verified email."""
+"""Operations that show credentials need a verified email."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ _NO_CREDENTIAL = {
 }
 
 
-def test_every_credential_that_a_brands_people_are_shown_needs_a_verified_email(app):
+def test_operations_that_show_credentials_need_a_verified_email(app):
     operations = {
         view.__name__: view.operation.guard
         for view in app.view_functions.values()

@@ -1,4 +1,4 @@
-"""One person is one lead, and one event, however often and by whom it is sent (tracking spec, section 7)."""
+"""Deduplication of leads by person and event id (tracking spec, section 7)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,13 +20,13 @@ def test_one_person_is_one_lead_of_an_affiliate(shop, again):
 
 
 @pytest.mark.parametrize("again", ["adalovelace@gmail.com", "a.d.a.lovelace+x@googlemail.com"])
-def test_dots_of_a_gmail_address_tell_nobody_apart(shop, again):
+def test_gmail_dots_do_not_distinguish_people(shop, again):
     signed(shop, email="ada.lovelace@gmail.com")
 
     assert signed(shop, email=again).json == {"ok": True, "deduped": True}
 
 
-def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
+def test_leads_are_distinct_by_person_affiliate_and_brand(shop, rival):
     shop.affiliate("rita")
     rival.program()
     rival.affiliate("ben")
@@ -41,7 +41,7 @@ def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
     assert all("leadId" in answer.json for answer in answers)
 
 
-def test_an_event_id_is_one_lead_whoever_it_names(shop):
+def test_event_id_is_one_lead_for_any_affiliate(shop):
     shop.affiliate("rita")
 
     first = signed(shop, externalEventId="signup-1")
@@ -52,26 +52,26 @@ def test_an_event_id_is_one_lead_whoever_it_names(shop):
     assert counts(shop) == (1, 1)
 
 
-def test_with_event_ids_one_person_may_be_several_leads(shop):
-    answers = [signed(shop, email="ada@example.com", externalEventId=one) for one in ("a", "b", ..., " ")]
+def test_person_has_several_leads_by_event_id(shop):
+    answers = [signed(shop, email="ada@example.com", externalEventId=event_id) for event_id in ("a", "b", ..., " ")]
 
     assert ["leadId" in answer.json for answer in answers] == [True, True, True, False]
 
 
-def test_a_known_event_is_known_whatever_became_of_its_affiliate(shop):
+def test_known_event_is_deduplicated_after_its_affiliate_is_banned(shop):
     signed(shop, externalEventId="signup-1")
     shop.rows("update affiliate set status = 'Banned' returning id")
 
     assert signed(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
 
 
-def test_an_event_id_that_looks_like_ours_is_that_lead(shop):
+def test_event_id_in_our_own_format_matches_that_lead(shop):
     known = signed(shop).json["leadId"]
 
     assert signed(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
 
 
-def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
+def test_lead_and_sale_may_share_an_event_id(shop, drain):
     signed(shop, externalEventId="ada-1")
     sale = shop.sale(externalEventId="ada-1")
     drain()
@@ -81,7 +81,7 @@ def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
 
 
 @pytest.mark.parametrize("fields", [{"email": "ada@example.com"}, {"externalEventId": "signup-1"}])
-def test_one_lead_sent_many_times_at_once_is_recorded_once(shop, fields):
+def test_concurrent_copies_of_one_lead_are_recorded_once(shop, fields):
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: signed(shop, **fields).json, range(8)))
 
@@ -89,7 +89,7 @@ def test_one_lead_sent_many_times_at_once_is_recorded_once(shop, fields):
     assert counts(shop) == (1, 1)
 
 
-def test_a_repeated_idempotency_key_repeats_the_answer(shop):
+def test_repeated_idempotency_key_returns_the_first_response(shop):
     first = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
     second = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
     other = shop.signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
@@ -99,7 +99,7 @@ def test_a_repeated_idempotency_key_repeats_the_answer(shop):
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
 
 
-def test_either_header_carries_the_key(shop):
+def test_either_header_carries_the_api_key(shop):
     headers = {"X-Service-Api-Key": shop.api_key, "X-Service-Signature": shop.signature(LEAD)}
 
     assert "leadId" in shop.app.test_client().post(SIGNED, data=LEAD, headers=headers).json

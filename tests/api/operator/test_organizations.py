@@ -1,4 +1,4 @@
-"""Organizations at the console, what waits for an operator, and connections in trouble."""
+"""Organizations, attention counts and broken connections at the console."""
 
 import pytest
 
@@ -11,42 +11,47 @@ from tests.support.outside.console import audited, buried
 
 
 def _row(console, brand):
-    (found,) = console.get("organizations", q=brand.id)["items"]
-    return found
+    (organization,) = console.get("organizations", q=brand.id)["items"]
+    return organization
 
 
-def test_organizations_are_found_by_a_part_of_their_name_or_by_id(console, brand, rival):
+def test_organizations_are_found_by_part_of_the_name_or_by_id(console, brand, rival):
     with db.any_org_work():
         db.db.run("update organization set name = 'Ünique 100%% Knives' where id = %s", (brand.id,))
 
-    assert [one["id"] for one in console.get("organizations", q="ünique 100%25")["items"]] == [str(brand.id)]
+    assert [organization["id"] for organization in console.get("organizations", q="ünique 100%25")["items"]] == [
+        str(brand.id)
+    ]
     assert _row(console, rival)["name"] == "Rival"
     assert console.get("organizations", q="no such name")["items"] == []
 
 
-def test_a_page_ends_where_the_next_begins(console, brand, rival):
+def test_pages_have_no_gap(console, brand, rival):
     first = console.get("organizations", take=1)
     second = console.get("organizations", take=1, cursor=first["nextCursor"])
 
-    assert [one["id"] for page in (first, second) for one in page["items"]] == [str(rival.id), str(brand.id)]
+    assert [organization["id"] for page in (first, second) for organization in page["items"]] == [
+        str(rival.id),
+        str(brand.id),
+    ]
 
 
-def test_a_row_says_what_decides_how_closely_to_look(console, brand):
+def test_list_item_shows_risk_settings(console, brand):
     brand.program()
     brand.affiliate("ben")
     brand.set(plan="Pro", fraudScore="70", needsReview="on", fundingFrozen="on", payoutHold="3", verified="on")
 
-    shown = _row(console, brand)
-    assert {name: shown[name] for name in ("planTier", "fraudScore", "affiliates", "payoutHoldDays")} == {
+    item = _row(console, brand)
+    assert {name: item[name] for name in ("planTier", "fraudScore", "affiliates", "payoutHoldDays")} == {
         "planTier": "Pro",
         "fraudScore": 70,
         "affiliates": 1,
         "payoutHoldDays": 3,
     }
-    assert (shown["payoutsNeedReview"], shown["fundingFrozen"], shown["verificationState"]) == (True, True, "verified")
+    assert (item["payoutsNeedReview"], item["fundingFrozen"], item["verificationState"]) == (True, True, "verified")
 
 
-def test_every_setting_is_shown_as_it_is_set(console, brand):
+def test_every_setting_is_shown(console, brand):
     settings = console.get(f"organizations/{brand.id}")["settings"]
     assert set(settings) == set(operator_settings.NAMES)
 
@@ -57,7 +62,7 @@ def test_every_setting_is_shown_as_it_is_set(console, brand):
     assert answer.json["settings"] == settings
 
 
-def test_a_change_is_kept_with_what_was_before_and_why(console, brand):
+def test_change_is_audited_with_previous_values_and_reason(console, brand):
     answer = console.call(
         "PATCH",
         f"organizations/{brand.id}",
@@ -87,7 +92,7 @@ def test_a_change_is_kept_with_what_was_before_and_why(console, brand):
         ({"plan": "Pro", "currency": "XXQ"}, "unsupported_currency"),
     ],
 )
-def test_a_setting_that_is_wrong_changes_nothing(console, brand, settings, code):
+def test_invalid_setting_changes_nothing(console, brand, settings, code):
     answer = console.call("PATCH", f"organizations/{brand.id}", {"settings": settings, "why": "w"})
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
@@ -95,18 +100,18 @@ def test_a_setting_that_is_wrong_changes_nothing(console, brand, settings, code)
 
 
 @pytest.mark.parametrize("body", [{}, {"settings": {"plan": "Pro"}}, {"settings": {}, "why": "w"}, {"why": "w"}])
-def test_a_change_says_what_and_why(console, brand, body):
+def test_change_needs_settings_and_a_reason(console, brand, body):
     assert console.call("PATCH", f"organizations/{brand.id}", body).status_code == 400
 
 
-def test_the_use_of_the_plan_is_shown(console, brand):
+def test_plan_usage_is_shown(console, brand):
     brand.program()
     limits = console.get(f"organizations/{brand.id}")["limits"]
 
     assert (limits["campaigns"]["current"], limits["teamSeats"]["current"]) == (1, 1)
 
 
-def test_an_owner_sees_which_operator_it_was_and_a_key_does_not(console, brand):
+def test_owner_sees_the_operator_in_the_audit_log_and_a_key_does_not(console, brand):
     brand.set(plan="Pro")
     console.call("PATCH", f"organizations/{brand.id}", {"settings": {"fraudScore": "5"}, "why": "looked"})
     url = "/api/v1/audit-log?action=organization.changed"
@@ -117,7 +122,7 @@ def test_an_owner_sees_which_operator_it_was_and_a_key_does_not(console, brand):
     assert (to_key["actorLabel"], to_key["actorType"]) == (None, "operator")
 
 
-def test_what_waits_is_counted(console, brand):
+def test_attention_counts_pending_work(console, brand):
     before = console.get("attention")
     buried(brand)
     with db.any_org_work():
@@ -141,19 +146,19 @@ def test_what_waits_is_counted(console, brand):
     assert after["redOrganizations"] == before["redOrganizations"] + 1
 
 
-def test_connections_in_trouble_are_listed(console, brand):
+def test_broken_connections_are_listed(console, brand):
     with played() as stage:
-        made = connected(brand.person("Owner"), stage)
-    fine = [one["id"] for one in console.get("connections")]
+        connection = connected(brand.person("Owner"), stage)
+    healthy_ids = [item["id"] for item in console.get("connections")]
     with db.any_org_work():
         db.db.run(
             "update gateway_connection set status = 'Broken', last_error = 'key revoked', refused_at = now()"
             " where id = %s",
-            (made["id"],),
+            (connection["id"],),
         )
-    (listed,) = [one for one in console.get("connections") if one["id"] == made["id"]]
+    (listed,) = [item for item in console.get("connections") if item["id"] == connection["id"]]
 
-    assert made["id"] not in fine
-    assert made["id"] in [one["id"] for one in console.get("connections", troubled="false")]
+    assert connection["id"] not in healthy_ids
+    assert connection["id"] in [item["id"] for item in console.get("connections", troubled="false")]
     assert (listed["kind"], listed["status"], listed["lastError"]) == ("gateway", "Broken", "key revoked")
     assert listed["organizationId"] == str(brand.id)

@@ -1,11 +1,11 @@
-"""What links brought: by day and by channel tag, with every brand."""
+"""Statistics of links by day and by channel tag, across all brands."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-from tests.api.me.test_links import _visit
+from tests.api.me.test_links import _create_click
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 
@@ -16,18 +16,16 @@ def _today():
     return datetime.now(UTC).date()
 
 
-def test_thirty_days_each_with_its_numbers(rita, stranger):
+def test_daily_stats_cover_thirty_days(rita, stranger):
     for payroll in (rita.first, rita.second):
-        _visit(payroll, "rita")
+        _create_click(payroll, "rita")
         payroll.sell("rita", 4_900)
         payroll.sell("ben")
     rita.first.sell("rita", 1_000, "EUR")
 
-    found = rita.get(DAILY)
-    assert [one["day"] for one in found] == [
-        (_today() - timedelta(days=back)).isoformat() for back in range(29, -1, -1)
-    ]
-    assert found[-1] == {
+    days = rita.get(DAILY)
+    assert [day["day"] for day in days] == [(_today() - timedelta(days=back)).isoformat() for back in range(29, -1, -1)]
+    assert days[-1] == {
         "day": _today().isoformat(),
         "clicks": 2,
         "leads": 0,
@@ -35,11 +33,11 @@ def test_thirty_days_each_with_its_numbers(rita, stranger):
         "commissionCentsByCurrency": {"USD": 1_960, "EUR": 200},
     }
     nothing = {"clicks": 0, "leads": 0, "sales": 0, "commissionCentsByCurrency": {}}
-    assert all(one | {"day": ""} == {"day": ""} | nothing for one in found[:-1])
-    assert all(one["clicks"] == 0 and one["sales"] == 0 for one in stranger.get(DAILY).json)
+    assert all(day | {"day": ""} == {"day": ""} | nothing for day in days[:-1])
+    assert all(day["clicks"] == 0 and day["sales"] == 0 for day in stranger.get(DAILY).json)
 
 
-def test_counts_of_old_clicks_count_as_well(rita):
+def test_archived_click_counts_are_included(rita):
     at = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=3)
     rita.first.execute(
         "insert into click_hour (organization_id, program_id, affiliate_id, slug, hour, is_duplicate, outcome, number,"
@@ -51,10 +49,10 @@ def test_counts_of_old_clicks_count_as_well(rita):
         at,
     )
 
-    assert {one["day"]: one["clicks"] for one in rita.get(DAILY)}[at.date().isoformat()] == 7
+    assert {day["day"]: day["clicks"] for day in rita.get(DAILY)}[at.date().isoformat()] == 7
 
 
-def test_what_earns_nothing_is_not_counted(rita):
+def test_denied_and_test_sales_are_not_counted(rita):
     conversion_id = rita.first.sell("rita")
     rita.decide(conversion_id, "deny")
     assert rita.first.brand.other_key(is_test=True).sale(affiliateSlug="rita").status_code == 200
@@ -63,10 +61,10 @@ def test_what_earns_nothing_is_not_counted(rita):
     assert (rita.get(DAILY)[-1]["sales"], rita.get(DAILY)[-1]["commissionCentsByCurrency"]) == (0, {})
 
 
-def test_channels_come_with_what_each_brought(rita):
-    _visit(rita.first, "rita", sub_id="video")
-    _visit(rita.first, "rita", sub_id="video")
-    _visit(rita.first, "rita")
+def test_channels_show_their_clicks_sales_and_commission(rita):
+    _create_click(rita.first, "rita", sub_id="video")
+    _create_click(rita.first, "rita", sub_id="video")
+    _create_click(rita.first, "rita")
     rita.first.sell("rita", subId="letter")
 
     assert rita.get(CHANNELS) == [
@@ -76,7 +74,7 @@ def test_channels_come_with_what_each_brought(rita):
     ]
 
 
-def test_a_program_and_days_narrow_it(rita):
+def test_stats_filter_by_program_and_days(rita):
     rita.first.sell("rita")
     rita.second.sell("rita")
     today = _today().isoformat()
@@ -102,11 +100,11 @@ def test_a_program_and_days_narrow_it(rita):
     ],
 )
 @pytest.mark.parametrize("path", [DAILY, CHANNELS])
-def test_days_that_are_none_are_refused(rita, path, query):
+def test_invalid_query_returns_400(rita, path, query):
     assert rita.partner.get(f"{path}?{query}").status_code == 400
 
 
-def test_an_unverified_email_sees_nothing(app, rita):
-    nobody = Partner(app, rita.email, is_email_verified=False)
+def test_unverified_email_returns_403(app, rita):
+    unverified = Partner(app, rita.email, is_email_verified=False)
 
-    assert [nobody.get(path).status_code for path in (DAILY, CHANNELS)] == [403, 403]
+    assert [unverified.get(path).status_code for path in (DAILY, CHANNELS)] == [403, 403]

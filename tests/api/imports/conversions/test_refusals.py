@@ -11,7 +11,7 @@ import pytest
 from tests.support.api.importing import URL, import_sales, past_sale
 
 
-def test_one_bad_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
+def test_invalid_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
     rows = [past_sale(externalId=f"order-{number}") for number in range(1000)]
     rows[777]["amountCents"] = 10**18
 
@@ -27,7 +27,7 @@ def test_one_bad_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
     assert campaign.rows("select count(*) from import_job") == [(0,)]
 
 
-def test_every_bad_row_is_named_with_its_code(campaign):
+def test_every_invalid_row_is_named_with_its_code(campaign):
     in_an_hour = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
     bad = {
         "affiliate_email_or_slug_required": past_sale(affiliateSlug=...),
@@ -49,25 +49,29 @@ def test_every_bad_row_is_named_with_its_code(campaign):
     assert answer.json["rows"] == [{"index": place, "error": code} for place, code in enumerate(bad, start=1)]
 
 
-def test_a_thousand_rows_are_taken_and_one_more_is_not(campaign):
+def test_more_than_a_thousand_rows_are_refused(campaign):
     rows = [past_sale(externalId=f"order-{number}", customerName="é" * 200) for number in range(1001)]
 
-    refused, taken = import_sales(campaign, *rows), import_sales(campaign, *rows[:1000], confirmUnpaidPayout=True)
+    refused, accepted = import_sales(campaign, *rows), import_sales(campaign, *rows[:1000], confirmUnpaidPayout=True)
 
     assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
-    assert (taken.status_code, taken.json["imported"], taken.json["unpaidConfirmedCents"]) == (200, 1000, 2_000_000)
+    assert (accepted.status_code, accepted.json["imported"], accepted.json["unpaidConfirmedCents"]) == (
+        200,
+        1000,
+        2_000_000,
+    )
     assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(1000, 2_000_000)]
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
-def test_a_body_over_four_megabytes_is_too_large(campaign, url):
+def test_body_over_four_megabytes_returns_413(campaign, url):
     answer = campaign.post(url, b'{"x": "' + b"x" * (4 * 1024 * 1024) + b'"}')
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
-def test_a_program_of_somebody_else_is_not_found(campaign, rival, url):
+def test_other_tenants_program_returns_404(campaign, rival, url):
     for program_id in (rival.program(), uuid4()):
         answer = import_sales(campaign, past_sale(), url=url, programId=str(program_id))
 
@@ -75,7 +79,7 @@ def test_a_program_of_somebody_else_is_not_found(campaign, rival, url):
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"programId": None}, "programId"),
         ({"programId": "x"}, "programId"),
@@ -86,13 +90,13 @@ def test_a_program_of_somebody_else_is_not_found(campaign, rival, url):
         ({"confirmUnpaidPayout": "true"}, "confirmUnpaidPayout"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
+def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
     answer = import_sales(campaign, **({"conversions": [past_sale()]} | fields))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert list(answer.json["errors"]) == [named]
+    assert list(answer.json["errors"]) == [field]
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, raw):
+def test_non_object_body_returns_400(campaign, raw):
     assert campaign.post(URL, raw).status_code == 400

@@ -1,4 +1,4 @@
-"""Imports of affiliates at once, and beside somebody who joins: each person is there once."""
+"""Concurrent affiliate imports and enrollments: each person is stored once."""
 
 import contextlib
 from uuid import uuid4
@@ -11,7 +11,7 @@ from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_pe
 from tests.support.api.racing import at_once, begun, beside
 
 
-def test_an_organization_imports_one_at_a_time(campaign, rival):
+def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.program()
 
     with beside(importing(campaign)):
@@ -22,17 +22,17 @@ def test_an_organization_imports_one_at_a_time(campaign, rival):
     assert import_people(campaign, person_row("ann")).status_code == 200
 
 
-def test_an_import_waits_for_somebody_who_is_joining(campaign):
-    wanted = AffiliateBody().load({"programId": str(campaign.programs[-1]), "email": "ann@example.com"})
+def test_import_waits_for_a_concurrent_enrollment(campaign):
+    body = AffiliateBody().load({"programId": str(campaign.programs[-1]), "email": "ann@example.com"})
 
     with db.unit_of_work(campaign.id):
-        enrollment.create(organization_id=campaign.id, body=wanted, is_test=False, now=clock.now())
+        enrollment.create(organization_id=campaign.id, body=body, is_test=False, now=clock.now())
         answer = begun(lambda: import_people(campaign, person_row("ann"), person_row("ben")))
 
     assert (answer().status_code, answer().json["reasons"]) == (200, {"already_exists": 1})
 
 
-def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):
+def test_enrollment_during_an_import_creates_one_affiliate(campaign):
     rows = [person_row(f"number-{number}") for number in range(50)]
     body = {"programId": str(campaign.programs[-1]), "email": "number-7@example.com", "customAlias": "seven"}
 
@@ -42,14 +42,14 @@ def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):
     assert campaign.rows("select count(*) from affiliate") == [(50,)]
 
 
-def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign, rival):
+def test_imports_sharing_slugs_in_another_order_do_not_deadlock(campaign, rival):
     campaign.affiliate("somebody")
     rival.program()
     names = [f"{letter}-{uuid4().hex[:8]}" for letter in "amz"]
     rows = [person_row(name, slug=name) for name in names]
 
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(campaign.id):
-        # Both come as far as this one's slug.
+        # Both imports wait for the uncommitted link with this slug.
         db.db.run(
             "insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)"
             " select gen_random_uuid(), organization_id, program_id, id, %s, false from affiliate returning id",
@@ -61,7 +61,7 @@ def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign,
     assert [answer().json["imported"] for answer in answers] == [3, 3]
 
 
-def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
+def test_repeated_idempotency_key_returns_the_first_response(campaign):
     body = {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]}
 
     first = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")

@@ -1,4 +1,4 @@
-"""Deliveries of a window are sent again, through HTTP and to a real HTTPS receiver."""
+"""Redelivery of a time window, through HTTP and to a real HTTPS receiver."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ def _ago(minutes: float) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
 
 
-def _sent(brand, endpoint, drain, number: int) -> list[str]:
+def _send_tests(brand, endpoint, drain, number: int) -> list[str]:
     """Send tests until each is settled, and return their ids, oldest first."""
     ids = [brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"] for _ in range(number)]
     for _ in range(5):
@@ -34,8 +34,8 @@ def _age(brand, minutes: float, *ids: str):
     )
 
 
-def _planned(brand) -> list[tuple[str, float]]:
-    """Return which delivery is tried when, in seconds after the first."""
+def _list_scheduled(brand) -> list[tuple[str, float]]:
+    """Return scheduled delivery ids with seconds after the first."""
     return brand.rows(
         "select args ->> 'delivery_id', extract(epoch from run_at - min(run_at) over ())::float from job"
         " where name = 'webhook.deliver' order by run_at, id"
@@ -47,20 +47,20 @@ def _hurry(brand, drain):
     drain()
 
 
-def _again(brand, endpoint, **body):
+def _redeliver(brand, endpoint, **body):
     return brand.post(f"{URL}/{endpoint['id']}/redeliver", body)
 
 
-def test_what_failed_in_a_window_is_sent_once_more_under_its_id_with_its_body(brand, endpoint, receiver, drain):
+def test_failed_deliveries_of_a_window_are_redelivered_unchanged(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    ids = _sent(brand, endpoint, drain, 3)
-    first = {one.headers["x-service-delivery-id"]: one.body for one in receiver.received}
+    ids = _send_tests(brand, endpoint, drain, 3)
+    first = {request.headers["x-service-delivery-id"]: request.body for request in receiver.received}
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]
 
-    answer = _again(brand, endpoint, since=_ago(5))
+    answer = _redeliver(brand, endpoint, since=_ago(5))
     pending = {row["status"] for row in brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]}
-    repeated = _again(brand, endpoint, since=_ago(5)).json
+    repeated = _redeliver(brand, endpoint, since=_ago(5)).json
     _hurry(brand, drain)
 
     assert answer.status_code == 202
@@ -71,90 +71,93 @@ def test_what_failed_in_a_window_is_sent_once_more_under_its_id_with_its_body(br
     }
     assert answer.json["lastAttemptAt"].endswith("Z")
     assert (pending, repeated["count"], repeated["lastAttemptAt"]) == ({"Pending"}, 0, None)
-    assert sorted(one.headers["x-service-delivery-id"] for one in receiver.received) == sorted(ids)
-    assert {one.headers["x-service-delivery-id"]: one.body for one in receiver.received} == first
+    assert sorted(request.headers["x-service-delivery-id"] for request in receiver.received) == sorted(ids)
+    assert {request.headers["x-service-delivery-id"]: request.body for request in receiver.received} == first
     assert {row["status"] for row in brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]} == {"Delivered"}
 
 
-def test_what_fails_again_is_failed_after_one_attempt(brand, endpoint, receiver, drain):
+def test_redelivery_failing_again_is_failed_after_one_attempt(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sent(brand, endpoint, drain, 1)
+    _send_tests(brand, endpoint, drain, 1)
 
-    _again(brand, endpoint, since=_ago(5))
+    _redeliver(brand, endpoint, since=_ago(5))
     _hurry(brand, drain)
 
     (row,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
     assert (row["status"], row["attemptCount"]) == ("Failed", 6)
-    assert _planned(brand) == []
+    assert _list_scheduled(brand) == []
 
 
-def test_the_window_begins_with_since_ends_before_until_and_has_one_status(brand, endpoint, receiver, drain):
+def test_window_includes_since_excludes_until_and_filters_one_status(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    old, failed, young = _sent(brand, endpoint, drain, 3)
+    old, failed, young = _send_tests(brand, endpoint, drain, 3)
     receiver.answers = [receivers.status(200)]
-    (delivered,) = _sent(brand, endpoint, drain, 1)
+    (delivered,) = _send_tests(brand, endpoint, drain, 1)
     waiting = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     brand.rows("delete from job where args ->> 'delivery_id' = %s returning id", waiting)
     _age(brand, 60, old)
     _age(brand, 30, failed, delivered, waiting)
     (at,) = brand.rows("select created_at from delivery where id = %s", failed)[0]
 
-    nothing = _again(brand, endpoint, since=_ago(50), until=at.isoformat()).json["count"]
-    one = _again(brand, endpoint, since=at.isoformat(), until=_ago(20)).json["count"]
-    of_failed = _planned(brand)
-    other = _again(brand, endpoint, since=_ago(50), until=_ago(20), status="Delivered").json["count"]
+    nothing = _redeliver(brand, endpoint, since=_ago(50), until=at.isoformat()).json["count"]
+    count = _redeliver(brand, endpoint, since=at.isoformat(), until=_ago(20)).json["count"]
+    of_failed = _list_scheduled(brand)
+    other = _redeliver(brand, endpoint, since=_ago(50), until=_ago(20), status="Delivered").json["count"]
 
-    assert (nothing, one, other) == (0, 1, 1)
+    assert (nothing, count, other) == (0, 1, 1)
     assert [id for id, _ in of_failed] == [failed]
-    assert [id for id, _ in _planned(brand)] == [failed, delivered]
-    assert young not in dict(_planned(brand))
+    assert [id for id, _ in _list_scheduled(brand)] == [failed, delivered]
+    assert young not in dict(_list_scheduled(brand))
 
 
-def test_deliveries_are_paced_also_over_calls_and_new_events_go_between_them(brand, endpoint, receiver, drain):
+def test_redeliveries_are_paced_across_calls_and_yield_to_new_events(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    older, younger = _sent(brand, endpoint, drain, 2), _sent(brand, endpoint, drain, 2)
+    older, younger = _send_tests(brand, endpoint, drain, 2), _send_tests(brand, endpoint, drain, 2)
     _age(brand, 30, *older)
 
-    _again(brand, endpoint, since=_ago(40), until=_ago(20))
+    _redeliver(brand, endpoint, since=_ago(40), until=_ago(20))
     # What was queued first is still to come then, however long the next call takes to begin.
     brand.rows("update job set run_at = run_at + interval '10 minutes' returning id")
-    _again(brand, endpoint, since=_ago(20))
+    _redeliver(brand, endpoint, since=_ago(20))
 
-    assert [id for id, _ in _planned(brand)] == [*older, *younger]
-    assert [after for _, after in _planned(brand)] == pytest.approx([0, 0.1, 0.2, 0.3], abs=0.01)
+    assert [id for id, _ in _list_scheduled(brand)] == [*older, *younger]
+    assert [after for _, after in _list_scheduled(brand)] == pytest.approx([0, 0.1, 0.2, 0.3], abs=0.01)
     live = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
-    assert _planned(brand)[0][0] == live
+    assert _list_scheduled(brand)[0][0] == live
 
 
-def test_a_call_queues_so_many_and_a_cursor_goes_on(brand, rival, endpoint, receiver, drain, *, monkeypatch):
+def test_call_queues_a_batch_and_a_cursor_continues(brand, rival, endpoint, receiver, drain, *, monkeypatch):
     monkeypatch.setattr(redelivery, "MAX_BATCH", 2)
     receiver.answers = [receivers.status(500)]
-    ids = _sent(brand, endpoint, drain, 3)
-    brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")  # one moment
+    ids = _send_tests(brand, endpoint, drain, 3)
+    brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")  # equal timestamps
     since = _ago(5)
 
-    first = _again(brand, endpoint, since=since, status="Failed").json
-    second = _again(brand, endpoint, since=since, status="Failed", cursor=first["nextCursor"]).json
-    forged = _again(brand, endpoint, since=since, cursor=first["nextCursor"][:-4] + "AAAA")
+    first = _redeliver(brand, endpoint, since=since, status="Failed").json
+    second = _redeliver(brand, endpoint, since=since, status="Failed", cursor=first["nextCursor"]).json
+    forged = _redeliver(brand, endpoint, since=since, cursor=first["nextCursor"][:-4] + "AAAA")
     theirs = rival.endpoint(receiver.url)
-    foreign = _again(rival, theirs, since=since, cursor=first["nextCursor"])
+    foreign = _redeliver(rival, theirs, since=since, cursor=first["nextCursor"])
 
     assert (first["count"], first["hasMore"], second["count"], second["hasMore"]) == (2, True, 1, False)
-    assert sorted(id for id, _ in _planned(brand)) == sorted(ids)
+    assert sorted(id for id, _ in _list_scheduled(brand)) == sorted(ids)
     assert [answer.status_code for answer in (forged, foreign)] == [400, 400]
 
 
-def test_another_endpoint_and_another_tenant_are_left_alone(brand, rival, endpoint, receiver, drain):
+def test_other_endpoint_and_tenant_are_unaffected(brand, rival, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     theirs, other = rival.endpoint(receiver.url), brand.endpoint(f"{receiver.url}/other")
-    _sent(brand, endpoint, drain, 1)
+    _send_tests(brand, endpoint, drain, 1)
 
-    answers = [_again(brand, theirs, since=_ago(5)), _again(rival, endpoint, since=_ago(5))]
-    empty = [_again(brand, other, since=_ago(5)).json["count"], _again(rival, theirs, since=_ago(5)).json["count"]]
+    answers = [_redeliver(brand, theirs, since=_ago(5)), _redeliver(rival, endpoint, since=_ago(5))]
+    empty = [
+        _redeliver(brand, other, since=_ago(5)).json["count"],
+        _redeliver(rival, theirs, since=_ago(5)).json["count"],
+    ]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(404, "not_found")] * 2
     assert empty == [0, 0]
-    assert _planned(brand) == []
+    assert _list_scheduled(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -173,7 +176,7 @@ def test_another_endpoint_and_another_tenant_are_left_alone(brand, rival, endpoi
         ({"since": "2026-05-04", "cursor": "x" * 201}, "cursor"),
     ],
 )
-def test_a_window_that_is_none_is_named_in_problem_details(brand, endpoint, body, field):
+def test_malformed_window_is_named_in_problem_details(brand, endpoint, body, field):
     answer = brand.post(f"{URL}/{endpoint['id']}/redeliver", body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -181,18 +184,18 @@ def test_a_window_that_is_none_is_named_in_problem_details(brand, endpoint, body
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null"])
-def test_what_is_no_object_is_refused(brand, endpoint, body):
+def test_non_object_body_returns_400(brand, endpoint, body):
     assert brand.post(f"{URL}/{endpoint['id']}/redeliver", body).status_code == 400
 
 
-def test_it_is_guarded_as_a_single_redelivery_and_audited(brand, endpoint, receiver, drain):
+def test_bulk_redelivery_is_guarded_like_a_single_one_and_audited(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sent(brand, endpoint, drain, 1)
+    _send_tests(brand, endpoint, drain, 1)
     brand.set(plan="Free")
 
-    reading = _again(brand.other_key(scope="read"), endpoint, since="2026-01-01")
-    viewer = _again(brand.person("Viewer"), endpoint, since="2026-01-01")
-    lapsed = _again(brand, endpoint, since=_ago(5), until="2099-01-01T00:00:00Z")
+    reading = _redeliver(brand.other_key(scope="read"), endpoint, since="2026-01-01")
+    viewer = _redeliver(brand.person("Viewer"), endpoint, since="2026-01-01")
+    lapsed = _redeliver(brand, endpoint, since=_ago(5), until="2099-01-01T00:00:00Z")
 
     assert [answer.status_code for answer in (reading, viewer, lapsed)] == [403, 403, 202]
     ((entity, after),) = brand.rows(
@@ -202,23 +205,23 @@ def test_it_is_guarded_as_a_single_redelivery_and_audited(brand, endpoint, recei
     assert after["until"] == "2099-01-01T00:00:00+00:00"
 
 
-def test_a_repeated_call_with_a_key_queues_once(brand, endpoint, receiver, drain):
+def test_repeated_idempotency_key_queues_once(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sent(brand, endpoint, drain, 2)
+    _send_tests(brand, endpoint, drain, 2)
     body = {"since": _ago(5)}
 
     answers = [brand.post(f"{URL}/{endpoint['id']}/redeliver", body, Idempotency_Key="k") for _ in range(2)]
 
     assert [answer.json["count"] for answer in answers] == [2, 2]
-    assert len(_planned(brand)) == 2
+    assert len(_list_scheduled(brand)) == 2
 
 
-def test_it_costs_the_same_for_one_delivery_and_for_many(brand, endpoint, receiver, drain):
+def test_round_trips_do_not_grow_with_deliveries(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sent(brand, endpoint, drain, 1)
-    one = trips_of(lambda: _again(brand, endpoint, since=_ago(5)))
+    _send_tests(brand, endpoint, drain, 1)
+    trips_of_one = trips_of(lambda: _redeliver(brand, endpoint, since=_ago(5)))
     with db.any_org_work():
         db.db.run("update delivery set status = 'Failed'")
-    _sent(brand, endpoint, drain, 9)
+    _send_tests(brand, endpoint, drain, 9)
 
-    assert trips_of(lambda: _again(brand, endpoint, since=_ago(5))) == one
+    assert trips_of(lambda: _redeliver(brand, endpoint, since=_ago(5))) == trips_of_one

@@ -50,20 +50,20 @@ def test_rows_become_affiliates_with_their_slugs(campaign):
     ]
 
 
-def test_an_import_is_kept_as_a_job_and_audited(campaign):
-    shown = import_people(campaign, person_row("ann"), person_row("ann"), {"email": "x"}).json
+def test_import_is_stored_as_a_job_and_audited(campaign):
+    job = import_people(campaign, person_row("ann"), person_row("ann"), {"email": "x"}).json
 
     assert campaign.rows(
         "select id::text, kind, status, total, imported, skipped, errored, reasons, created_by is not null"
         " from import_job"
-    ) == [(shown["jobId"], "Affiliates", "Completed", 3, 1, 2, 0, shown["reasons"], True)]
+    ) == [(job["jobId"], "Affiliates", "Completed", 3, 1, 2, 0, job["reasons"], True)]
     assert campaign.rows("select entity_id, after from audit_entry where action = 'import_job.completed'") == [
-        (shown["jobId"], {name: value for name, value in shown.items() if name != "warnings"})
+        (job["jobId"], {name: value for name, value in job.items() if name != "warnings"})
     ]
-    assert campaign.rows("select import_job_id::text from affiliate") == [(shown["jobId"],)]
+    assert campaign.rows("select import_job_id::text from affiliate") == [(job["jobId"],)]
 
 
-def test_nobody_is_told_of_an_import(campaign):
+def test_import_emits_no_event_and_no_job(campaign):
     import_people(campaign, person_row("ann"), person_row("ben"))
 
     assert campaign.rows("select count(*) from event") == [(0,)]
@@ -71,7 +71,7 @@ def test_nobody_is_told_of_an_import(campaign):
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("fields", "status"),
     [
         ({}, "Approved"),
         ({"status": None}, "Approved"),
@@ -85,14 +85,14 @@ def test_nobody_is_told_of_an_import(campaign):
         ({"status": "🙂"}, "Pending"),
     ],
 )
-def test_a_status_is_read_in_any_case_and_is_pending_when_unknown(campaign, sent, status):
-    import_people(campaign, person_row("ann", **sent))
+def test_status_is_case_insensitive_and_pending_when_unknown(campaign, fields, status):
+    import_people(campaign, person_row("ann", **fields))
 
-    (shown,) = campaign.get(AFFILIATES).json["items"]
-    assert (shown["status"], shown["approvedAt"] is not None) == (status, status == "Approved")
+    (affiliate,) = campaign.get(AFFILIATES).json["items"]
+    assert (affiliate["status"], affiliate["approvedAt"] is not None) == (status, status == "Approved")
 
 
-def test_rows_that_cannot_be_taken_are_tallied_and_the_rest_is(campaign):
+def test_invalid_rows_are_counted_by_reason_and_the_rest_imported(campaign):
     campaign.affiliate("known")
 
     answer = import_people(
@@ -127,7 +127,7 @@ def test_rows_that_cannot_be_taken_are_tallied_and_the_rest_is(campaign):
     )
 
 
-def test_a_row_that_was_excluded_does_not_shut_out_a_later_one(campaign):
+def test_excluded_row_does_not_make_a_later_one_a_duplicate(campaign):
     answer = import_people(
         campaign, person_row("ann", status="banned"), person_row("ann"), includeStatuses=["approved", "PENDING"]
     )
@@ -135,7 +135,7 @@ def test_a_row_that_was_excluded_does_not_shut_out_a_later_one(campaign):
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"status_excluded": 1})
 
 
-def test_an_import_again_skips_who_is_there(campaign):
+def test_repeated_import_skips_existing_affiliates(campaign):
     rows = [person_row("ann", slug="ann-slug"), person_row("ben")]
     import_people(campaign, *rows)
     before = _links(campaign)
@@ -146,7 +146,7 @@ def test_an_import_again_skips_who_is_there(campaign):
     assert _links(campaign) == before
 
 
-def test_who_was_deleted_is_imported_again(campaign):
+def test_deleted_affiliate_is_imported_again(campaign):
     affiliate_id = campaign.affiliate("ann")
     campaign.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [str(affiliate_id)]})
 
@@ -159,18 +159,18 @@ def test_row_without_slug_gets_random_one(campaign, slug):
     answer = import_people(campaign, person_row("ann", slug=slug))
 
     assert (answer.json["imported"], answer.json["warnings"]) == (1, [])
-    ((_, given, _),) = _links(campaign)
-    assert len(given) == 8
+    ((_, slug_given, _),) = _links(campaign)
+    assert len(slug_given) == 8
 
 
-def test_the_first_of_two_rows_keeps_their_slug(campaign):
+def test_first_row_keeps_a_slug_that_two_rows_name(campaign):
     import_people(campaign, person_row("ann", slug="best"), person_row("ben", slug="best"))
 
     assert [slug for name, slug, _ in _links(campaign) if name == "ann"] == ["best"]
     assert [slug == "best" for name, slug, _ in _links(campaign) if name == "ben"] == [False]
 
 
-def test_a_person_keeps_their_slug_of_another_campaign_and_the_one_they_bring(campaign):
+def test_affiliate_of_another_campaign_keeps_both_slugs(campaign):
     campaign.affiliate("ann")
     campaign.program()
 
@@ -182,7 +182,7 @@ def test_a_person_keeps_their_slug_of_another_campaign_and_the_one_they_bring(ca
     ) == [("ann", True), ("ann-old", False)]
 
 
-def test_a_wallet_that_is_no_address_is_dropped(campaign):
+def test_invalid_wallet_address_is_dropped(campaign):
     assert import_people(campaign, person_row("ann", walletEmail="not an address")).json["imported"] == 1
     assert campaign.rows("select wallet_email from affiliate") == [(None,)]
 
@@ -196,7 +196,7 @@ def test_a_test_key_imports_test_affiliates(campaign):
     assert campaign.get(AFFILIATES).json["items"][0]["isTest"] is True
 
 
-def test_a_program_of_somebody_else_is_not_found(campaign, rival):
+def test_other_tenants_program_returns_404(campaign, rival):
     for program_id in (rival.program(), uuid4()):
         answer = import_people(campaign, person_row("ann"), programId=str(program_id))
 
@@ -204,25 +204,25 @@ def test_a_program_of_somebody_else_is_not_found(campaign, rival):
     assert rival.rows("select count(*) from affiliate") == [(0,)]
 
 
-def test_a_thousand_rows_are_taken_and_one_more_is_not(campaign):
+def test_more_than_a_thousand_rows_are_refused(campaign):
     rows = [person_row(f"number-{number}", slug=f"slug-{number}") for number in range(1001)]
 
     refused = import_people(campaign, *rows)
-    taken = import_people(campaign, *rows[:1000])
+    accepted = import_people(campaign, *rows[:1000])
 
     assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
-    assert (taken.status_code, taken.json["imported"]) == (200, 1000)
+    assert (accepted.status_code, accepted.json["imported"]) == (200, 1000)
     assert campaign.rows("select count(*), count(distinct slug) from tracking_link") == [(1000, 1000)]
 
 
-def test_a_body_over_four_megabytes_is_too_large(campaign):
+def test_body_over_four_megabytes_returns_413(campaign):
     answer = campaign.post(AFFILIATES_IMPORT, b'{"x": "' + b"x" * (4 * 1024 * 1024) + b'"}')
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"programId": None}, "programId"),
         ({"programId": "x"}, "programId"),
@@ -240,11 +240,11 @@ def test_a_body_over_four_megabytes_is_too_large(campaign):
         ({"notificationMessageHtml": "x" * 20_001}, "notificationMessageHtml"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
+def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
     answer = import_people(campaign, **({"affiliates": [person_row("ann")]} | fields))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert list(answer.json["errors"]) == [named]
+    assert list(answer.json["errors"]) == [field]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
         {"email": "a@b.test", "slug": "nul\x00"},
     ],
 )
-def test_a_row_of_wrong_types_is_named_by_its_place_and_nothing_is_written(campaign, row):
+def test_wrongly_typed_row_is_named_by_index_and_nothing_is_written(campaign, row):
     answer = import_people(campaign, person_row("ann"), row)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -275,5 +275,5 @@ def test_a_row_of_wrong_types_is_named_by_its_place_and_nothing_is_written(campa
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(campaign, raw):
+def test_non_object_body_returns_400(campaign, raw):
     assert campaign.post(AFFILIATES_IMPORT, raw).status_code == 400

@@ -9,7 +9,7 @@ import pytest
 from tests.support.rows.leads import LEAD, SIGNED, counts, emails, refusal, signed
 
 
-def test_every_field_reaches_the_lead_and_its_conversion(shop):
+def test_every_field_is_stored_in_the_lead_and_its_conversion(shop):
     answer = signed(
         shop,
         affiliateSlug="BEN",
@@ -39,23 +39,23 @@ def test_every_field_reaches_the_lead_and_its_conversion(shop):
             timedelta(days=90),
         )
     ]
-    shown = shop.get(f"/api/v1/conversions/{lead_id}").json
+    view = shop.get(f"/api/v1/conversions/{lead_id}").json
     names = (
         *("type", "amountCents", "commissionCents", "currency", "attributionMethod", "payability", "status"),
         *("customerName", "subId"),
     )
-    assert [shown[name] for name in names] == [
+    assert [view[name] for name in names] == [
         *("LeadReward", 0, 0, "USD", "lead_signup", "not_paid_on_campaign", "Pending"),
         *("Ada 王 🎉", "news-letter_1.a"),
     ]
-    assert shown["customerAvatarUrl"].startswith("https://")
+    assert view["customerAvatarUrl"].startswith("https://")
     assert shop.rows("select external_event_id, customer_email from conversion") == [
         (" signup/7 ☕", "Ada.Lovelace+News@Example.com")
     ]
 
 
 @pytest.mark.parametrize("absent", [..., None], ids=["omitted", "null"])
-def test_all_but_slug_and_email_may_be_left_out(shop, absent):
+def test_only_slug_and_email_are_required(shop, absent):
     names = ("name", "externalEventId", "subId", "programId")
 
     answer = signed(shop, **dict.fromkeys(names, absent))
@@ -89,13 +89,13 @@ def test_all_but_slug_and_email_may_be_left_out(shop, absent):
         ({"programId": str(uuid4())}, "affiliate_not_found", "affiliateSlug"),
     ],
 )
-def test_a_lead_that_cannot_be_is_refused_by_its_code(shop, fields, code, field):
+def test_invalid_lead_is_refused_with_its_code(shop, fields, code, field):
     assert refusal(signed(shop, **fields)) == (400, code, field)
     assert counts(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"affiliateSlug": 7}, "affiliateSlug"),
         ({"affiliateSlug": "b" * 256}, "affiliateSlug"),
@@ -113,11 +113,11 @@ def test_a_lead_that_cannot_be_is_refused_by_its_code(shop, fields, code, field)
         ({"programId": 10**18}, "programId"),
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
+def test_malformed_field_is_named_in_problem_details(shop, fields, field):
     answer = signed(shop, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert list(answer.json["errors"]) == [named]
+    assert list(answer.json["errors"]) == [field]
     assert counts(shop) == (0, 0)
 
 
@@ -133,7 +133,7 @@ def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
         LEAD * 2,
     ],
 )
-def test_what_is_no_json_object_is_an_invalid_body(shop, raw):
+def test_non_object_body_returns_invalid_body(shop, raw):
     answer = shop.signed(SIGNED, raw)
 
     assert refusal(answer)[:2] == (400, "invalid_body")
@@ -142,7 +142,7 @@ def test_what_is_no_json_object_is_an_invalid_body(shop, raw):
 @pytest.mark.parametrize(
     "email", ["ÜNÏ@münchen.example", "ada@xn--mnchen-3ya.example", "a.d'a+{x}@sub.example.com", "a" * 64 + "@e.example"]
 )
-def test_an_unusual_address_is_an_address(shop, email):
+def test_unusual_valid_address_is_accepted(shop, email):
     assert signed(shop, email=email).status_code == 200
     assert emails(shop) == [email]
 
@@ -156,7 +156,7 @@ def test_an_unusual_address_is_an_address(shop, email):
         ({"lead_bounty_cents": 500}, "attribution_only"),
     ],
 )
-def test_a_free_lead_is_a_zero_marker_where_leads_are_paid(brand, columns, payability):
+def test_free_lead_creates_a_zero_commission_conversion(brand, columns, payability):
     brand.program(**columns)
     brand.affiliate("ben")
 
@@ -168,7 +168,7 @@ def test_a_free_lead_is_a_zero_marker_where_leads_are_paid(brand, columns, payab
     assert brand.rows("select count(*) from ledger_entry") == [(0,)]
 
 
-def test_its_conversion_is_in_the_home_currency(shop):
+def test_lead_conversion_is_in_the_home_currency(shop):
     shop.rows("update organization set home_currency = 'EUR' where id = %s returning id", shop.id)
 
     signed(shop)
@@ -177,7 +177,7 @@ def test_its_conversion_is_in_the_home_currency(shop):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
+def test_unapproved_affiliate_gets_no_lead(brand, status):
     brand.program()
     brand.affiliate("ben", status=status)
 
@@ -190,19 +190,19 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
 
 
 @pytest.mark.parametrize("closed", ["is_active = false", "archived_at = now()", "suspended_at = now()"])
-def test_a_closed_campaign_takes_no_lead(shop, closed):
+def test_closed_campaign_accepts_no_lead(shop, closed):
     shop.rows(f"update program set {closed} returning id")
 
     assert refusal(signed(shop))[:2] == (400, "no_active_program")
 
 
-def test_a_removed_affiliate_is_not_found(shop):
+def test_removed_affiliate_is_not_found(shop):
     shop.rows("update affiliate set deleted_at = now() returning id")
 
     assert refusal(signed(shop))[1] == "affiliate_not_found"
 
 
-def test_the_campaign_tells_apart_what_one_slug_stands_for(brand):
+def test_program_id_selects_the_campaign_of_a_shared_slug(brand):
     first, second = brand.program(), brand.program()
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
@@ -213,7 +213,7 @@ def test_the_campaign_tells_apart_what_one_slug_stands_for(brand):
     assert brand.rows("select program_id from lead order by occurred_at") == [(first,), (second,)]
 
 
-def test_without_the_campaign_the_one_that_can_earn_is_meant(brand):
+def test_without_program_id_the_active_campaign_is_used(brand):
     first, second = brand.program(is_active=False), brand.program()
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
@@ -222,7 +222,7 @@ def test_without_the_campaign_the_one_that_can_earn_is_meant(brand):
     assert brand.rows("select program_id from lead") == [(second,)]
 
 
-def test_another_tenants_slug_and_campaign_are_not_found(shop, rival):
+def test_other_tenants_slug_and_campaign_are_not_found(shop, rival):
     theirs = rival.program()
     rival.affiliate("rita")
 
@@ -230,7 +230,7 @@ def test_another_tenants_slug_and_campaign_are_not_found(shop, rival):
     assert refusal(signed(shop, programId=str(theirs)))[1] == "affiliate_not_found"
 
 
-def test_the_brand_is_told_once(shop):
+def test_brand_receives_one_event_per_lead(shop):
     lead = signed(shop, email="ada@example.com", subId="spring")
     signed(shop, email="ada@example.com")
 
@@ -251,11 +251,11 @@ def test_the_brand_is_told_once(shop):
     }
 
 
-def test_the_affiliate_may_be_a_lead_of_their_own(shop):
+def test_affiliate_may_be_their_own_free_lead(shop):
     assert "leadId" in signed(shop, email="ben@example.com").json
 
 
-def test_a_recruiter_has_no_share_in_a_lead(brand, drain):
+def test_recruiter_earns_no_override_on_a_lead(brand, drain):
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     rita = brand.affiliate("rita")
     brand.affiliate("ben", recruited_by_affiliate_id=rita)
@@ -266,20 +266,20 @@ def test_a_recruiter_has_no_share_in_a_lead(brand, drain):
     assert counts(brand) == (1, 1)
 
 
-def test_leads_are_listed_as_such(shop, drain):
+def test_conversions_filter_by_kind_lead(shop, drain):
     lead_id = signed(shop).json["leadId"]
     shop.sale()
     drain()
 
     listed = shop.get("/api/v1/conversions?kind=lead").json["items"]
 
-    assert [one["id"] for one in listed] == [lead_id]
+    assert [item["id"] for item in listed] == [lead_id]
 
 
-def test_a_test_key_writes_leads_that_say_so_and_are_apart(shop):
+def test_test_key_records_separate_test_leads(shop):
     tester = shop.other_key(is_test=True)
 
-    answers = [signed(one, email="ada@example.com").json for one in (tester, shop, tester, shop)]
+    answers = [signed(caller, email="ada@example.com").json for caller in (tester, shop, tester, shop)]
 
     assert ["leadId" in answer for answer in answers] == [True, True, False, False]
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id) order by 1") == [
@@ -288,7 +288,7 @@ def test_a_test_key_writes_leads_that_say_so_and_are_apart(shop):
     ]
 
 
-def test_an_affiliate_to_rehearse_with_has_test_leads(brand):
+def test_test_affiliate_gets_test_leads(brand):
     brand.program()
     brand.affiliate("ben", is_test=True)
 

@@ -1,4 +1,4 @@
-"""Who is written to after an import of affiliates, and what. Source: core spec, "Affiliates" (import body)."""
+"""Emails to imported affiliates. Source: core spec, "Affiliates" (import body)."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def _mails(brand):
 
 
 @pytest.mark.parametrize(
-    ("plan", "status", "are_told"),
+    ("plan", "status", "expects_email"),
     [
         ("Growth", "Active", True),
         ("Pro", "Active", True),
@@ -22,7 +22,7 @@ def _mails(brand):
         ("Pro", "PastDue", False),
     ],
 )
-def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(campaign, drain, plan, status, are_told):
+def test_affiliates_are_emailed_on_active_growth_plans_and_above(campaign, drain, plan, status, expects_email):
     campaign.set(plan=plan, status=status)
 
     answer = import_people(
@@ -31,42 +31,44 @@ def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(cam
 
     drain()
     assert (answer.status_code, answer.json["imported"]) == (200, 2)
-    assert _mails(campaign) == ([("ann@example.com",)] if are_told else [])
+    assert _mails(campaign) == ([("ann@example.com",)] if expects_email else [])
 
 
 @pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
-def test_nobody_is_written_to_without_being_asked(campaign, drain, flag):
+def test_no_email_is_sent_unless_requested(campaign, drain, flag):
     import_people(campaign, person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
     drain()
 
     assert _mails(campaign) == []
 
 
-def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campaign):
+def test_long_message_to_many_is_written_in_batches_and_once_to_each(campaign):
     rows = [person_row(f"number-{number:03}") for number in range(60)]
     trips = []
 
     db.db.trip_hooks.append(trips.append)
     import_people(campaign, *rows, notifyAffiliates=True, notificationMessageHtml="é" * 20_000)
-    largest_of_the_answer = max(map(len, trips))
+    largest_trip_of_request = max(map(len, trips))
     draining.drain(deliveries=2)
     db.db.trip_hooks.remove(trips.append)
 
-    assert largest_of_the_answer < 500_000
+    assert largest_trip_of_request < 500_000
     assert max(map(len, trips)) < 10_000_000
     assert _mails(campaign) == [(row["email"],) for row in rows]
 
 
-def test_who_was_deleted_meanwhile_is_not_written_to(campaign, drain):
+def test_deleted_affiliate_gets_no_email(campaign, drain):
     import_people(campaign, person_row("ann"), person_row("ben"), notifyAffiliates=True)
-    (gone,) = [each["id"] for each in campaign.get(AFFILIATES).json["items"] if each["email"] == "ben@example.com"]
-    campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [gone], "action": "delete"})
+    (deleted_id,) = [
+        item["id"] for item in campaign.get(AFFILIATES).json["items"] if item["email"] == "ben@example.com"
+    ]
+    campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [deleted_id], "action": "delete"})
     drain()
 
     assert _mails(campaign) == [("ann@example.com",)]
 
 
-def test_what_the_brand_writes_is_sanitized(campaign, drain):
+def test_message_of_the_brand_is_sanitized(campaign, drain):
     import_people(
         campaign,
         person_row("ann"),

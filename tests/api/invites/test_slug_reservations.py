@@ -1,4 +1,4 @@
-"""Slugs that invites promise, and invites that take each other's place. Source: core spec, "Affiliate invites"."""
+"""Slugs reserved by invites, and invites that replace each other. Source: core spec, "Affiliate invites"."""
 
 from operator import itemgetter
 
@@ -26,7 +26,7 @@ def test_a_reserved_slug_is_refused(campaign, slug):
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", "slug")
 
 
-def test_a_slug_of_anybody_in_the_whole_service_is_taken(campaign, rival):
+def test_slug_used_anywhere_in_the_service_is_taken(campaign, rival):
     mine, theirs, account = a_slug(), a_slug(), a_slug()
     campaign.affiliate(mine)
     rival.program()
@@ -44,7 +44,7 @@ def test_a_slug_of_anybody_in_the_whole_service_is_taken(campaign, rival):
         assert (answer.status_code, answer.json["error"], answer.json["field"]) == (409, "slug_already_taken", "slug")
 
 
-def test_a_slug_that_is_promised_to_another_pending_invite_is_taken(campaign, rival):
+def test_slug_reserved_by_a_pending_invite_is_taken(campaign, rival):
     slug, email = a_slug(), someone()
     rival.program()
     first = invite(campaign, slug=slug, email=email)
@@ -59,7 +59,7 @@ def test_a_slug_that_is_promised_to_another_pending_invite_is_taken(campaign, ri
     assert (same_person.status_code, another_brand.status_code) == (201, 201)
 
 
-def test_a_promise_ends_with_its_invite(campaign):
+def test_reservation_ends_with_its_invite(campaign):
     revoked, expired = a_slug(), a_slug()
     campaign.person().call("DELETE", f"{URL}/{invite(campaign, slug=revoked).json['invite']['id']}")
     let_expire(campaign, invite(campaign, slug=expired).json["invite"]["id"])
@@ -67,7 +67,7 @@ def test_a_promise_ends_with_its_invite(campaign):
     assert [invite(campaign, slug=slug).status_code for slug in (revoked, expired)] == [201, 201]
 
 
-def test_a_persons_own_slug_is_theirs_and_a_deleted_link_is_nobodys(campaign, rival):
+def test_own_slug_and_slug_of_a_deleted_link_are_available(campaign, rival):
     own, gone, email = a_slug(), a_slug(), someone()
     campaign.affiliate(own, email=email)
     campaign.program()
@@ -81,7 +81,7 @@ def test_a_persons_own_slug_is_theirs_and_a_deleted_link_is_nobodys(campaign, ri
 
 
 @pytest.mark.parametrize("owner", ["rival", "account"])
-def test_whose_a_slug_is_elsewhere_cannot_be_found_out_by_trying_emails(campaign, rival, owner):
+def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival, owner):
     slug, email = a_slug(), someone()
     own_elsewhere(campaign, rival, owner, slug=slug, email=email)
 
@@ -91,7 +91,7 @@ def test_whose_a_slug_is_elsewhere_cannot_be_found_out_by_trying_emails(campaign
     assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
 
 
-def test_a_second_invite_takes_the_place_of_the_first(campaign):
+def test_second_invite_revokes_the_first(campaign):
     email, slug = someone(), a_slug()
     first = invite(campaign, email=email, slug=slug)
     second = invite(campaign, email=email, slug=slug)
@@ -109,7 +109,7 @@ def test_a_second_invite_takes_the_place_of_the_first(campaign):
     assert sorted(audited(campaign), key=itemgetter(0, 1)) == sorted(entries, key=itemgetter(0, 1))
 
 
-def test_an_invite_that_replaces_an_expired_one_leaves_it_expired(campaign):
+def test_replaced_expired_invite_stays_expired(campaign):
     email = someone()
     first = invite(campaign, email=email)
     let_expire(campaign, first.json["invite"]["id"])
@@ -119,7 +119,7 @@ def test_an_invite_that_replaces_an_expired_one_leaves_it_expired(campaign):
     assert look(campaign, token_of(first)).json["error"] == "invite_expired"
 
 
-def test_the_same_email_may_be_invited_to_two_programs(campaign, rival):
+def test_same_email_can_be_invited_to_two_programs(campaign, rival):
     email = someone()
     rival.program()
     invite(campaign, email=email)
@@ -129,7 +129,7 @@ def test_the_same_email_may_be_invited_to_two_programs(campaign, rival):
     assert rows(campaign, "state") == [("Pending",), ("Pending",)]
 
 
-def test_two_equal_invites_at_once_leave_one_pending(campaign):
+def test_equal_concurrent_invites_leave_one_pending(campaign):
     email = someone()
 
     answers = at_once(*[lambda: invite(campaign, email=email)] * 3)
@@ -138,7 +138,7 @@ def test_two_equal_invites_at_once_leave_one_pending(campaign):
     assert sorted(rows(campaign, "state")) == [("Pending",), ("Revoked",), ("Revoked",)]
 
 
-def test_two_people_at_once_do_not_get_one_slug(campaign):
+def test_concurrent_invites_with_one_slug_leave_one_winner(campaign):
     slug = a_slug()
 
     answers = at_once(*[lambda: invite(campaign, slug=slug)] * 3)

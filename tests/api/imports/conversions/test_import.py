@@ -14,7 +14,7 @@ def _statuses(brand):
     return brand.rows("select external_event_id, status, payout_locked from conversion order by 1")
 
 
-def test_a_row_becomes_a_conversion_of_the_past(campaign):
+def test_row_becomes_a_past_conversion(campaign):
     row = past_sale(
         externalId="Order 7",
         customerEmail="ann@example.com",
@@ -47,8 +47,8 @@ def test_a_row_becomes_a_conversion_of_the_past(campaign):
         "confirmUnpaidPayout": False,
         "excludePaid": False,
     }
-    (shown,) = campaign.get(CONVERSIONS).json["items"]
-    wanted = {
+    (conversion,) = campaign.get(CONVERSIONS).json["items"]
+    expected = {
         "amountCents": 10_000,
         "commissionCents": 2_000,
         "currency": "KWD",
@@ -62,8 +62,8 @@ def test_a_row_becomes_a_conversion_of_the_past(campaign):
         "processorCustomerId": "cus_1",
         "processorSubscriptionId": "sub_1",
     }
-    assert {name: shown[name] for name in wanted} == wanted
-    (event,) = campaign.get(f"{CONVERSIONS}/{shown['id']}").json["events"]
+    assert {name: conversion[name] for name in expected} == expected
+    (event,) = campaign.get(f"{CONVERSIONS}/{conversion['id']}").json["events"]
     assert (event["eventType"], event["commissionCents"], event["occurredAt"]) == (
         "renewal",
         2_000,
@@ -71,7 +71,7 @@ def test_a_row_becomes_a_conversion_of_the_past(campaign):
     )
 
 
-def test_paid_rows_are_paid_confirmed_ones_payable_and_the_rest_locked_history(campaign):
+def test_rows_are_imported_as_paid_payable_or_locked_history(campaign):
     import_sales(campaign, past_sale(externalId="paid", paid=True), past_sale(externalId="history"))
     confirmed = import_sales(
         campaign,
@@ -93,7 +93,7 @@ def test_paid_rows_are_paid_confirmed_ones_payable_and_the_rest_locked_history(c
     assert (confirmed.json["unpaidConfirmedCurrency"], confirmed.json["unpaidConfirmedCents"]) == ("USD", 2_000)
 
 
-def test_what_became_payable_in_two_currencies_names_none(campaign):
+def test_confirmed_totals_in_two_currencies_name_no_single_currency(campaign):
     answer = import_sales(
         campaign,
         past_sale(),
@@ -109,27 +109,27 @@ def test_what_became_payable_in_two_currencies_names_none(campaign):
     assert (answer.json["unpaidConfirmedCurrency"], answer.json["unpaidConfirmedCents"]) == (None, 2_340)
 
 
-def test_nobody_is_told_of_an_import_and_no_work_is_left(campaign):
+def test_import_emits_no_event_no_job_and_no_email(campaign):
     import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
 
     for table in ("event", "job", "mail_message"):
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
-def test_an_import_is_kept_as_a_job_and_audited(campaign):
-    known = past_sale(externalId="1")
-    shown = import_sales(campaign, known, known, past_sale(affiliateSlug="nobody")).json
+def test_import_is_stored_as_a_job_and_audited(campaign):
+    row = past_sale(externalId="1")
+    job = import_sales(campaign, row, row, past_sale(affiliateSlug="nobody")).json
 
     assert campaign.rows("select id::text, kind, total, imported, skipped, reasons from import_job") == [
-        (shown["jobId"], "Conversions", 3, 1, 2, {"duplicate_in_batch": 1, "affiliate_not_found": 1})
+        (job["jobId"], "Conversions", 3, 1, 2, {"duplicate_in_batch": 1, "affiliate_not_found": 1})
     ]
     assert campaign.rows("select entity_id, after from audit_entry where action = 'import_job.completed'") == [
-        (shown["jobId"], {name: value for name, value in shown.items() if name != "warnings"})
+        (job["jobId"], {name: value for name, value in job.items() if name != "warnings"})
     ]
-    assert campaign.rows("select import_job_id::text from conversion") == [(shown["jobId"],)]
+    assert campaign.rows("select import_job_id::text from conversion") == [(job["jobId"],)]
 
 
-def test_an_affiliate_is_found_by_email_or_else_by_slug_whatever_their_status(campaign):
+def test_affiliate_of_any_status_is_found_by_email_then_slug(campaign):
     ben = campaign.rows("select id from affiliate")[0][0]
     ann = campaign.affiliate("ann", status="Banned")
 
@@ -149,7 +149,7 @@ def test_an_affiliate_is_found_by_email_or_else_by_slug_whatever_their_status(ca
     ]
 
 
-def test_rows_of_nobody_in_this_campaign_are_skipped(campaign, rival):
+def test_rows_without_an_affiliate_of_the_campaign_are_skipped(campaign, rival):
     rival.program()
     rival.affiliate("zoe")
     gone = campaign.affiliate("gone")
@@ -163,7 +163,7 @@ def test_rows_of_nobody_in_this_campaign_are_skipped(campaign, rival):
     assert _statuses(campaign) == []
 
 
-def test_an_import_again_skips_what_is_there(campaign):
+def test_repeated_import_skips_existing_conversions(campaign):
     rows = [past_sale(externalId="a"), past_sale(), past_sale(amountCents=0)]
     import_sales(campaign, *rows)
 
@@ -174,21 +174,21 @@ def test_an_import_again_skips_what_is_there(campaign):
     assert campaign.rows("select count(*) from ledger_entry") == [(0,)]
 
 
-def test_a_signed_sale_with_the_same_id_is_another_sale(campaign, drain):
+def test_signed_sale_with_the_same_id_is_not_a_duplicate(campaign, drain):
     campaign.sale(externalEventId="a")
     drain()
 
     assert import_sales(campaign, past_sale(externalId="a")).json["imported"] == 1
 
 
-def test_paid_rows_are_left_out_when_asked(campaign):
+def test_paid_rows_are_excluded_on_request(campaign):
     answer = import_sales(campaign, past_sale(paid=True), past_sale(amountCents=7), excludePaid=True)
 
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"excluded_paid": 1})
     assert answer.json["excludePaid"] is True
 
 
-def test_a_test_key_imports_rehearsals(campaign):
+def test_import_by_a_test_key_is_a_test_import(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 
@@ -199,7 +199,7 @@ def test_a_test_key_imports_rehearsals(campaign):
     assert campaign.rows("select customer_key from program_customer") == [("test-id:cus_1",)]
 
 
-def test_revenue_counts_by_the_day_of_the_sale(campaign):
+def test_revenue_is_counted_on_the_day_of_the_sale(campaign):
     import_sales(
         campaign,
         past_sale(externalId="1"),
@@ -213,7 +213,7 @@ def test_revenue_counts_by_the_day_of_the_sale(campaign):
     ]
 
 
-def test_payments_of_the_past_anchor_the_window_and_are_counted(campaign, drain):
+def test_imported_payments_start_the_recurring_window_and_are_counted(campaign, drain):
     campaign.rows("update program set recurring_months = 12 where id = %s returning id", campaign.programs[-1])
     campaign.sale(customerId="cus_new", amountCents=5_000)
     import_sales(
@@ -235,19 +235,19 @@ def test_payments_of_the_past_anchor_the_window_and_are_counted(campaign, drain)
     ]
 
 
-def test_an_organization_imports_one_at_a_time(campaign, rival):
+def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.program()
     rival.affiliate("ben")
 
     with beside(importing(campaign)):
         refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
-        looked = import_sales(campaign, past_sale(), url=f"{URL}/preview")
+        preview = import_sales(campaign, past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
-    assert (elsewhere.status_code, looked.status_code) == (200, 200)
+    assert (elsewhere.status_code, preview.status_code) == (200, 200)
 
 
-def test_the_same_import_twice_at_once_brings_its_rows_once(campaign):
+def test_same_import_twice_at_once_stores_its_rows_once(campaign):
     rows = [past_sale(externalId=f"order-{number}") for number in range(100)]
 
     answers = at_once(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
@@ -257,7 +257,7 @@ def test_the_same_import_twice_at_once_brings_its_rows_once(campaign):
     assert campaign.rows("select count(*), sum(amount_cents)::int from ledger_entry") == [(100, 200_000)]
 
 
-def test_an_import_that_fails_at_its_last_statement_leaves_nothing(campaign, monkeypatch):
+def test_failed_import_writes_nothing(campaign, monkeypatch):
     def fail(*_, **__):
         raise KeyboardInterrupt
 
@@ -269,7 +269,7 @@ def test_an_import_that_fails_at_its_last_statement_leaves_nothing(campaign, mon
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
-def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
+def test_repeated_idempotency_key_returns_the_first_response(campaign):
     body = {"programId": str(campaign.programs[-1]), "conversions": [past_sale()]}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
@@ -280,14 +280,14 @@ def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
 
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
-def test_who_may_import(campaign, url):
+def test_import_needs_write_access_and_a_paid_plan_for_keys(campaign, url):
     def status(brand):
         brand.programs = campaign.programs
         return import_sales(brand, past_sale(), url=url).status_code
 
-    read = campaign.other_key(scope="read")
-    read.programs = campaign.programs
-    refused = import_sales(read, past_sale(), url=url)
+    read_key = campaign.other_key(scope="read")
+    read_key.programs = campaign.programs
+    refused = import_sales(read_key, past_sale(), url=url)
     assert (refused.status_code, "read_write" in refused.get_data(as_text=True)) == (403, True)
     assert status(campaign.person("Viewer")) == 403
     assert status(campaign.person("Manager", is_email_verified=False)) == 200

@@ -15,19 +15,19 @@ def _patch(caller, **changes):
     return caller.call("PATCH", URL, changes, **headers)
 
 
-def _audited(brand):
+def _list_changes(brand):
     return brand.rows("select before, after from audit_entry where action = 'org.profile_changed' order by created_at")
 
 
-def test_every_field_is_shown(brand):
-    shown = brand.get(URL).json
+def test_every_field_is_returned(brand):
+    view = brand.get(URL).json
     handle = brand.rows("select slug from organization")[0][0]
 
-    effective = shown.pop("effectiveAttributionParams")
-    assert effective == shown.pop("defaultAttributionParams")
+    effective = view.pop("effectiveAttributionParams")
+    assert effective == view.pop("defaultAttributionParams")
     assert effective[0] == "via"
-    assert shown.pop("createdAt").endswith("Z")
-    assert shown == {
+    assert view.pop("createdAt").endswith("Z")
+    assert view == {
         "id": str(brand.id),
         "name": "Brand",
         "slug": handle,
@@ -61,15 +61,15 @@ def test_every_field_is_shown(brand):
     }
 
 
-def test_custom_attribution_parameters_are_shown(brand):
+def test_custom_attribution_parameters_are_returned(brand):
     brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
 
-    shown = brand.get(URL).json
-    assert shown["customAttributionParams"] == "pk_ref"
-    assert shown["effectiveAttributionParams"][:2] == ["pk_ref", "via"]
+    view = brand.get(URL).json
+    assert view["customAttributionParams"] == "pk_ref"
+    assert view["effectiveAttributionParams"][:2] == ["pk_ref", "via"]
 
 
-def test_everybody_of_the_brand_reads_it_on_every_plan(brand):
+def test_every_member_reads_it_on_every_plan(brand):
     brand.set(plan="Free")
 
     assert brand.person("Viewer").get(URL).status_code == 200
@@ -77,7 +77,7 @@ def test_everybody_of_the_brand_reads_it_on_every_plan(brand):
 
 
 def _number(brand) -> str:
-    # What no other test's organization is called.
+    # A suffix unique to this test's organization.
     return brand.id.hex[-8:]
 
 
@@ -98,7 +98,7 @@ CHANGES = {
 }
 
 
-def test_an_owner_changes_it_and_that_is_audited(owner):
+def test_owner_changes_it_and_the_change_is_audited(owner):
     before = owner.get(URL).json
 
     changes = CHANGES | {"subdomain": f"cafe-{_number(owner)}"}
@@ -109,13 +109,13 @@ def test_an_owner_changes_it_and_that_is_audited(owner):
     assert answer.json == before | changes | {"subdomainChangeCount": 1, "minPayoutCurrency": "USD"}
     assert owner.get(URL).json == answer.json
     changed = [*changes, "subdomainChangeCount", "minPayoutCurrency"]
-    assert _audited(owner) == [
+    assert _list_changes(owner) == [
         ({name: before[name] for name in changed}, {name: answer.json[name] for name in changed})
     ]
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("change", "expected"),
     [
         ({"name": "  Acme  "}, {"name": "Acme"}),
         ({"primaryBrandColor": "#ABCDEF"}, {"primaryBrandColor": "#abcdef"}),
@@ -127,11 +127,11 @@ def test_an_owner_changes_it_and_that_is_audited(owner):
         ({"timezone": "Asia/Kathmandu"}, {"timezone": "Asia/Kathmandu"}),
     ],
 )
-def test_a_value_is_kept_in_its_plain_form(owner, sent, kept):
-    assert _patch(owner, **sent).json.items() >= kept.items()
+def test_value_is_stored_normalized(owner, change, expected):
+    assert _patch(owner, **change).json.items() >= expected.items()
 
 
-def test_null_empties_what_may_be_empty(owner):
+def test_null_clears_optional_fields(owner):
     assert _patch(owner, **CHANGES).status_code == 200
     empty = dict.fromkeys(("billingEmail", "primaryBrandColor", "description", "industryCategory", "minPayoutCents"))
 
@@ -140,18 +140,18 @@ def test_null_empties_what_may_be_empty(owner):
     assert answer.json.items() >= (empty | {"minPayoutCurrency": None}).items()
 
 
-def test_what_is_not_sent_stays(owner):
+def test_unsent_field_is_unchanged(owner):
     _patch(owner, **CHANGES)
 
     assert _patch(owner, name="Other").json["description"] == CHANGES["description"]
 
 
-def test_what_changes_nothing_is_not_audited(owner):
+def test_unchanged_profile_is_not_audited(owner):
     answer = _patch(owner, name="Brand", payoutGraceDays=30)
 
     assert answer.status_code == 200
     assert _patch(owner).status_code == 200
-    assert _audited(owner) == []
+    assert _list_changes(owner) == []
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_what_changes_nothing_is_not_audited(owner):
         {"": "x"},
     ],
 )
-def test_a_field_that_is_not_the_owners_is_ignored(owner, field):
+def test_read_only_field_is_ignored(owner, field):
     before = owner.rows("select to_jsonb(o) from organization o")
 
     answer = owner.call("PATCH", URL, field)
@@ -249,17 +249,17 @@ def test_a_field_that_is_not_the_owners_is_ignored(owner, field):
         [],
     ],
 )
-def test_a_malformed_field_is_told_and_nothing_is_changed(owner, field):
-    sent = {"industryCategory": "Tea"} | field if isinstance(field, dict) else field
+def test_malformed_field_is_named_and_nothing_is_changed(owner, field):
+    body = {"industryCategory": "Tea"} | field if isinstance(field, dict) else field
 
-    answer = owner.call("PATCH", URL, sent)
+    answer = owner.call("PATCH", URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == (list(field) if field else ["body"])
     assert owner.get(URL).json["industryCategory"] is None
 
 
-def test_grace_days_end_where_the_organization_says(owner):
+def test_grace_days_are_limited_by_the_organization(owner):
     owner.rows("update organization set payout_grace_days_max = 60 returning id")
 
     answer = _patch(owner, payoutGraceDays=61)
@@ -269,7 +269,7 @@ def test_grace_days_end_where_the_organization_says(owner):
     assert _patch(owner, payoutGraceDays=60).status_code == 200
 
 
-def test_new_grace_days_move_the_hold_of_what_is_pending(owner, brand, drain):
+def test_new_grace_days_move_the_hold_of_pending_conversions(owner, brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -281,7 +281,7 @@ def test_new_grace_days_move_the_hold_of_what_is_pending(owner, brand, drain):
 
 
 @pytest.mark.parametrize("number", [1, 4, 5])
-def test_however_many_are_pending_no_transaction_moves_more_than_a_few(owner, brand, drain, monkeypatch, number):
+def test_hold_of_many_conversions_is_moved_in_batches(owner, brand, drain, monkeypatch, number):
     monkeypatch.setattr(renewal, "_BATCH", 2)
     brand.program()
     affiliate_id = brand.affiliate("ben")
@@ -290,27 +290,27 @@ def test_however_many_are_pending_no_transaction_moves_more_than_a_few(owner, br
     paid = conversion(brand, affiliate_id, status="Paid")
 
     _patch(owner, payoutGraceDays=3)
-    at_first = _moved(brand)
+    moved_by_request = _list_rescheduled(brand)
     drain()
 
-    assert (len(at_first), len(_moved(brand))) == (min(number, 2), number)
-    assert paid not in _moved(brand)
+    assert (len(moved_by_request), len(_list_rescheduled(brand))) == (min(number, 2), number)
+    assert paid not in _list_rescheduled(brand)
 
 
-def _moved(brand):
-    moved = brand.rows("select id from conversion where hold_until - occurred_at = interval '3 days'")
-    return [conversion_id for (conversion_id,) in moved]
+def _list_rescheduled(brand):
+    rescheduled = brand.rows("select id from conversion where hold_until - occurred_at = interval '3 days'")
+    return [conversion_id for (conversion_id,) in rescheduled]
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_a_lower_role_cannot_change_it(brand, role):
+def test_role_below_owner_cannot_change_it(brand, role):
     answer = _patch(brand.person(role), name="Mine")
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
 @pytest.mark.parametrize("scope", ["read", "read_write"])
-def test_a_key_cannot_change_it_and_is_told_why(brand, scope):
+def test_key_cannot_change_it_and_gets_the_reason(brand, scope):
     answer = _patch(brand.other_key(scope=scope), name="Mine")
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -318,7 +318,7 @@ def test_a_key_cannot_change_it_and_is_told_why(brand, scope):
     assert brand.get(URL).json["name"] == "Brand"
 
 
-def test_an_invalid_key_is_told_nothing(brand):
+def test_invalid_key_gets_a_bare_401(brand):
     brand.api_key = "ff_live_nonsense"
     answer = _patch(brand, name="Mine")
 

@@ -1,4 +1,4 @@
-"""Connecting a platform: who may, what is refused, and that nothing is kept that the platform does not take."""
+"""Creating a connection to a platform: permissions, refusals, and no storage of refused credentials."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.support.threads import in_threads
 URL = "/api/v1/platforms"
 
 
-def test_the_catalogue_names_each_platform_with_its_credentials(brand):
+def test_catalogue_lists_platforms_with_their_credentials(brand):
     listed = {platform["name"]: platform for platform in brand.get(f"{URL}/catalogue").json}
     assert list(listed) == ["kit", "beehiiv", "mailchimp", "hubspot", "activecampaign"]
     assert {name: [field["name"] for field in platform["fields"]] for name, platform in listed.items()} == {
@@ -25,21 +25,21 @@ def test_the_catalogue_names_each_platform_with_its_credentials(brand):
 
 
 @pytest.mark.parametrize("platform", STAGES, indirect=True)
-def test_a_connection_is_shown_whole_and_its_credentials_nowhere(brand, platform):
-    made = connected(brand.person("Owner"), platform)
-    assert brand.get(f"{URL}/{made['id']}").json == made
-    assert brand.get(URL).json == {"items": [made], "nextCursor": None, "hasMore": False}
-    assert set(made) == {
+def test_connection_is_returned_without_its_credentials(brand, platform):
+    created = connected(brand.person("Owner"), platform)
+    assert brand.get(f"{URL}/{created['id']}").json == created
+    assert brand.get(URL).json == {"items": [created], "nextCursor": None, "hasMore": False}
+    assert set(created) == {
         "id", "platform", "status", "creditSales", "slugField", "connectedAt", "lastCheckedAt", "lastError"
     }  # fmt: skip
-    assert (made["platform"], made["status"], made["creditSales"]) == (platform.platform.name, "Active", True)
-    assert made["lastError"] is None
-    kept = brand.rows("select to_jsonb(c)::text from platform_connection c")
+    assert (created["platform"], created["status"], created["creditSales"]) == (platform.platform.name, "Active", True)
+    assert created["lastError"] is None
+    stored = brand.rows("select to_jsonb(c)::text from platform_connection c")
     for secret in platform.credentials.values():
-        assert secret not in json.dumps([made, brand.get(URL).json, kept])
+        assert secret not in json.dumps([created, brand.get(URL).json, stored])
 
 
-_SAID = {
+_MALFORMED = {
     "no body": None,
     "a list": [],
     "nothing": {},
@@ -69,8 +69,8 @@ _SAID = {
 }
 
 
-@pytest.mark.parametrize("body", _SAID.values(), ids=_SAID)
-def test_what_is_no_connection_is_refused_and_nobody_is_asked(brand, platform, body):
+@pytest.mark.parametrize("body", _MALFORMED.values(), ids=_MALFORMED)
+def test_malformed_connection_is_refused_without_a_call_to_the_platform(brand, platform, body):
     answer = brand.person("Owner").post(URL, body)
     assert answer.status_code == 400, answer.get_data(as_text=True)
     assert platform.asked == []
@@ -78,7 +78,7 @@ def test_what_is_no_connection_is_refused_and_nobody_is_asked(brand, platform, b
 
 
 @pytest.mark.parametrize("key", ["a\r\nX-Other: 1", "ключ"], ids=["a line", "no ASCII"])
-def test_what_cannot_be_sent_to_the_platform_is_refused(brand, platform, key):
+def test_unsendable_credential_is_refused(brand, platform, key):
     answer = brand.person("Owner").post(URL, wanted(platform, credentials={"apiKey": key}))
     assert (answer.status_code, answer.json["error"]) == (422, "platform_credentials_refused")
     assert platform.asked == []
@@ -95,7 +95,7 @@ def test_what_cannot_be_sent_to_the_platform_is_refused(brand, platform, key):
         ("html", 503, "platform_unreachable"),
     ],
 )
-def test_what_the_platform_does_not_take_is_not_written(brand, platform, fault, status, code):
+def test_connection_refused_by_the_platform_is_not_stored(brand, platform, fault, status, code):
     platform.faults.append(fault)
     answer = brand.person("Owner").post(URL, wanted(platform))
     assert (answer.status_code, answer.json["error"]) == (status, code)
@@ -104,58 +104,58 @@ def test_what_the_platform_does_not_take_is_not_written(brand, platform, fault, 
     connected(brand.person("Owner"), platform)
 
 
-def test_people_connect_owners_and_admins_with_a_verified_email(brand, platform):
+def test_only_owners_and_admins_with_a_verified_email_connect(brand, platform):
     body = wanted(platform)
     assert brand.post(URL, body).status_code == 403  # an API key
     assert brand.person("Manager").post(URL, body).status_code == 403
     assert brand.person("Admin", is_email_verified=False).post(URL, body).status_code == 403
     assert platform.asked == []
-    made = brand.person("Admin").post(URL, body)
-    assert made.status_code == 201
+    created = brand.person("Admin").post(URL, body)
+    assert created.status_code == 201
 
-    path = f"{URL}/{made.json['id']}"
+    path = f"{URL}/{created.json['id']}"
     for method, address in (("PATCH", path), ("DELETE", path), ("POST", f"{path}/check")):
         assert brand.call(method, address, {"creditSales": False}).status_code == 403
         assert brand.person("Manager").call(method, address, {"creditSales": False}).status_code == 403
 
 
-def test_reading_takes_the_starter_plan(brand):
+def test_reading_needs_the_starter_plan(brand):
     brand.set(plan="Free")
     for path in (URL, f"{URL}/catalogue"):
         assert brand.get(path).status_code == 402
 
 
-def test_a_second_one_is_refused_before_the_platform_is_asked(brand, rival, platform):
+def test_second_connection_is_refused_without_a_call_to_the_platform(brand, rival, platform):
     owner = brand.person("Owner")
     connected(owner, platform)
-    asked = len(platform.asked)
+    calls_before = len(platform.asked)
     again = owner.post(URL, wanted(platform))
     assert (again.status_code, again.json["error"]) == (409, "platform_already_connected")
-    assert len(platform.asked) == asked
+    assert len(platform.asked) == calls_before
     connected(rival.person("Owner"), platform)
 
 
-def test_twins_leave_one_connection(brand, platform):
+def test_concurrent_requests_create_one_connection(brand, platform):
     owner, statuses = brand.person("Owner"), []
     in_threads(4, lambda _: statuses.append(owner.post(URL, wanted(platform)).status_code))
     assert sorted(statuses) == [201, 409, 409, 409]
     assert len(brand.get(URL).json["items"]) == 1
 
 
-def test_a_repeated_request_gets_the_first_answer_and_asks_nobody(brand, platform):
+def test_repeated_idempotency_key_returns_the_first_response(brand, platform):
     owner = brand.person("Owner")
     first = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    asked = len(platform.asked)
+    calls_before = len(platform.asked)
     again = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    assert (again.status_code, again.json, len(platform.asked)) == (201, first.json, asked)
+    assert (again.status_code, again.json, len(platform.asked)) == (201, first.json, calls_before)
 
 
 @pytest.mark.parametrize("platform", ["beehiiv", "mailchimp"], indirect=True)
-def test_credentials_that_lead_nowhere_are_kept_with_a_warning(brand, platform):
+def test_ineffective_credentials_are_stored_with_a_warning(brand, platform):
     place = next(field.name for field in platform.platform.fields if not field.secret)
-    made = connected(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
-    assert (made["status"], made["lastError"].startswith("the key sees no")) == ("Active", True)
+    created = connected(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
+    assert (created["status"], created["lastError"].startswith("the key sees no")) == ("Active", True)
     mended = brand.person("Owner").call(
-        "PATCH", f"{URL}/{made['id']}", {"credentials": {place: platform.credentials[place]}}
+        "PATCH", f"{URL}/{created['id']}", {"credentials": {place: platform.credentials[place]}}
     )
     assert (mended.status_code, mended.json["lastError"]) == (200, None)

@@ -10,7 +10,7 @@ from tests.support.api.racing import at_once
 from tests.support.rows import paid_leads
 from tests.support.rows.paid_leads import campaign, rows, send
 
-# Of one inbox.
+# Both reach one inbox.
 _VARIANTS = ("ada+x@gmail.com", "a.da@gmail.com")
 
 
@@ -23,15 +23,15 @@ def test_a_lead_earns_the_fee_of_its_campaign(brand, slug):
     assert earned == 500
 
 
-def test_a_lead_is_listed_with_who_it_is(brand, slug):
+def test_lead_is_listed_with_its_customer_name(brand, slug):
     send(brand, slug, email="Ada@Inbox.example.org", name=" Ada ")
 
-    (shown,) = brand.get("/api/v1/conversions?kind=lead").json["items"]
-    told = ("type", "amountCents", "commissionCents", "attributionMethod", "customerName")
-    assert [shown[name] for name in told] == ["LeadReward", 0, 500, "lead_form", "Ada"]
+    (view,) = brand.get("/api/v1/conversions?kind=lead").json["items"]
+    names = ("type", "amountCents", "commissionCents", "attributionMethod", "customerName")
+    assert [view[name] for name in names] == ["LeadReward", 0, 500, "lead_form", "Ada"]
 
 
-def test_beside_a_sale_primary_the_bounty_is_paid(brand):
+def test_lead_bounty_is_paid_on_a_sale_campaign(brand):
     slug = campaign(
         brand,
         default_commission_model="Cps",
@@ -46,7 +46,7 @@ def test_beside_a_sale_primary_the_bounty_is_paid(brand):
     assert rows(brand) == [("Pending", 250, "EUR", "payable", "lead_form")]
 
 
-def test_an_affiliates_own_fee_goes_first_on_a_lead_primary(brand):
+def test_affiliates_own_fee_takes_precedence_on_a_lead_campaign(brand):
     slug = campaign(brand)
     brand.rows(
         "update affiliate set custom_commission_type = 'Fixed', custom_commission_value = 7,"
@@ -59,7 +59,7 @@ def test_an_affiliates_own_fee_goes_first_on_a_lead_primary(brand):
     assert rows(brand) == [("Pending", 700, "GBP", "payable", "lead_form")]
 
 
-def test_a_campaign_that_pays_no_leads_records_it_for_nothing(brand):
+def test_campaign_without_lead_fee_records_the_lead_at_zero(brand):
     slug = campaign(
         brand,
         default_commission_model="Cps",
@@ -71,7 +71,7 @@ def test_a_campaign_that_pays_no_leads_records_it_for_nothing(brand):
     assert rows(brand) == [("Pending", 0, "USD", "not_paid_on_campaign", "lead_form")]
 
 
-def test_until_the_preview_is_on_there_is_no_such_address(brand, slug):
+def test_lead_returns_404_without_the_preview_flag(brand, slug):
     brand.set(leadPreview="off")
 
     answer = send(brand, slug)
@@ -90,7 +90,7 @@ def test_until_the_preview_is_on_there_is_no_such_address(brand, slug):
         "update tracking_link set deleted_at = now()",
     ],
 )
-def test_a_slug_that_cannot_earn_looks_like_none(brand, slug, change):
+def test_inactive_slug_returns_404_like_an_unknown_one(brand, slug, change):
     brand.rows(f"{change} where organization_id = %s", brand.id)
 
     answer, nobodys = send(brand, slug), send(brand, "nobody-has-this")
@@ -99,23 +99,23 @@ def test_a_slug_that_cannot_earn_looks_like_none(brand, slug, change):
     assert (answer.status_code, rows(brand)) == (404, [])
 
 
-def test_who_is_paused_while_a_lead_is_looked_at_gets_nothing(brand, slug, monkeypatch):
+def test_affiliate_paused_during_screening_gets_no_lead(brand, slug, monkeypatch):
     judge = paid.judge
 
-    def paused_meanwhile(case):
+    def judge_after_pause(case):
         brand.rows("update affiliate set status = 'Paused' where organization_id = %s", brand.id)
         return judge(case)
 
-    monkeypatch.setattr(paid, "judge", paused_meanwhile)
+    monkeypatch.setattr(paid, "judge", judge_after_pause)
 
     assert (send(brand, slug).status_code, rows(brand)) == (404, [])
 
 
-def test_a_program_id_names_the_campaign(brand, rival, slug):
+def test_program_id_selects_the_campaign(brand, rival, slug):
     theirs = rival.program()
-    named = str(brand.programs[-1])
+    own = str(brand.programs[-1])
 
-    assert send(brand, slug, programId=named).status_code == 200
+    assert send(brand, slug, programId=own).status_code == 200
     assert send(brand, slug, programId=str(theirs)).status_code == 404
     assert send(brand, slug, programId=str(uuid4())).status_code == 404
     assert send(brand, slug.upper(), programId=None).status_code == 200
@@ -142,7 +142,7 @@ def test_a_program_id_names_the_campaign(brand, rival, slug):
         {"token": -1},
     ],
 )
-def test_what_is_malformed_is_problem_details(brand, slug, fields):
+def test_malformed_field_is_problem_details(brand, slug, fields):
     answer = send(brand, slug, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -151,25 +151,25 @@ def test_what_is_malformed_is_problem_details(brand, slug, fields):
 
 
 @pytest.mark.parametrize("fields", [{"slug": ""}, {"slug": "x" * 65}, {"slug": "a\x00"}, {"slug": "\u202e"}])
-def test_a_slug_that_nobody_can_have_leads_nowhere(brand, fields):
+def test_impossible_slug_returns_404(brand, fields):
     assert send(brand, "", **fields).status_code == 404
 
 
-def test_until_the_preview_is_on_a_malformed_lead_finds_nothing_either(brand, slug):
+def test_malformed_lead_returns_404_without_the_preview_flag(brand, slug):
     assert send(brand, slug, email="nobody").status_code == 400
     brand.set(leadPreview="off")
 
     assert send(brand, slug, email="nobody").status_code == 404
 
 
-@pytest.mark.parametrize("sent", [b"", b"[]", b"{", b'{"slug": "a", "slug": "b"}', b"\xff"])
-def test_what_is_no_json_object_is_problem_details(brand, sent):
-    answer = brand.app.test_client().post("/api/v1/lead", data=sent, content_type="application/json")
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"slug": "a", "slug": "b"}', b"\xff"])
+def test_non_object_body_is_problem_details(brand, body):
+    answer = brand.app.test_client().post("/api/v1/lead", data=body, content_type="application/json")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_who_is_not_verified_is_refused(brand, slug):
+def test_invalid_verification_token_is_refused(brand, slug):
     for wrong in ("nonsense", "a.b.c.d", "é.ü", f"{paid_leads.token()}0"):
         answer = send(brand, slug, token=wrong)
 
@@ -181,7 +181,7 @@ def test_who_is_not_verified_is_refused(brand, slug):
     assert rows(brand) == []
 
 
-def test_without_a_verification_service_it_is_said_what_to_set(brand, slug):
+def test_missing_verification_service_returns_503_naming_the_setting(brand, slug):
     with paid_leads.verified_by(URL=""):
         answer = send(brand, slug, token="any")
 
@@ -190,7 +190,7 @@ def test_without_a_verification_service_it_is_said_what_to_set(brand, slug):
     assert rows(brand) == []
 
 
-def test_while_the_verification_service_is_away_nothing_is_recorded(brand, slug):
+def test_lead_is_refused_while_the_verification_service_is_unavailable(brand, slug):
     with paid_leads.verified_by(URL="http://127.0.0.1:9/verify", SECRET="s"):
         answer = send(brand, slug, token="any")
 
@@ -198,17 +198,17 @@ def test_while_the_verification_service_is_away_nothing_is_recorded(brand, slug)
     assert rows(brand) == []
 
 
-def test_a_person_is_one_lead_of_a_campaign_whoever_brought_them(brand, slug):
+def test_person_is_one_lead_of_a_campaign_across_affiliates(brand, slug):
     other = f"{slug}-2"
     brand.affiliate(other)
 
-    answers = [send(brand, one, email=email) for one in (slug, other) for email in _VARIANTS]
+    answers = [send(brand, affiliate_slug, email=email) for affiliate_slug in (slug, other) for email in _VARIANTS]
 
     assert {(answer.status_code, answer.get_data()) for answer in answers} == {(200, b'{"ok":true}')}
     assert len(rows(brand)) == 1
 
 
-def test_a_lead_that_expired_is_not_paid_for_again(brand, slug):
+def test_expired_lead_is_not_paid_again(brand, slug):
     send(brand, slug, email="ada@inbox.example.org")
     brand.rows("update lead set state = 'Expired' where organization_id = %s", brand.id)
 
@@ -217,7 +217,7 @@ def test_a_lead_that_expired_is_not_paid_for_again(brand, slug):
     assert len(rows(brand)) == 1
 
 
-def test_a_free_signup_of_the_same_person_stays_beside_the_paid_lead(brand, slug):
+def test_free_signup_of_the_same_person_is_kept_with_the_paid_lead(brand, slug):
     brand.signed("/api/tracking/lead", {"affiliateSlug": slug, "email": "ada@inbox.example.org"})
     send(brand, slug, email="ada@inbox.example.org")
 
@@ -227,14 +227,14 @@ def test_a_free_signup_of_the_same_person_stays_beside_the_paid_lead(brand, slug
     ]
 
 
-def test_the_same_person_twice_at_once_is_one_lead(brand, slug):
+def test_concurrent_leads_of_one_person_are_one_lead(brand, slug):
     answers = at_once(*[lambda: send(brand, slug, email="ada@inbox.example.org") for _ in range(6)])
 
     assert {answer.status_code for answer in answers} == {200}
     assert len(rows(brand)) == 1
 
 
-def test_a_rehearsing_affiliate_brings_leads_that_never_count(brand):
+def test_test_affiliate_brings_test_leads_only(brand):
     slug = campaign(brand, budget_cents=0)
     brand.rows("update affiliate set is_test = true where organization_id = %s", brand.id)
 
@@ -242,33 +242,35 @@ def test_a_rehearsing_affiliate_brings_leads_that_never_count(brand):
     assert brand.rows("select is_test from conversion where organization_id = %s", brand.id) == [(True,)]
 
 
-def test_a_repeated_key_gets_the_first_answer(brand):
+def test_repeated_idempotency_key_returns_the_first_response(brand):
     slug = campaign(brand, budget_cents=500)
     key = {"Idempotency-Key": "once"}
-    sent = {"email": paid_leads.person(), "token": paid_leads.token()}
+    fields = {"email": paid_leads.person(), "token": paid_leads.token()}
 
-    answers = [send(brand, slug, headers=key, **sent) for _ in range(2)]
+    answers = [send(brand, slug, headers=key, **fields) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[1].headers["Idempotency-Replayed"] == "true"
     assert len(rows(brand)) == 1
 
 
-def test_any_page_may_read_the_answer(brand, slug):
+def test_any_origin_may_read_the_response(brand, slug):
     answer = send(brand, slug, headers={"Origin": "https://shop.example.com"})
 
     assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.example.com"
 
 
-def test_the_brand_is_told_of_a_lead_and_of_one_that_is_held(brand, slug, drain, receiver):
+def test_brand_receives_webhooks_of_payable_and_held_leads(brand, slug, drain, receiver):
     brand.endpoint(receiver.url, ["conversion.created"])
     send(brand, slug)
     send(brand, slug, email="ada@mailinator.com")
 
     drain()
 
-    told = receiver.of_type("conversion.created")
-    assert sorted((one["type"], one["attributionMethod"], one["status"]) for one in told) == [
+    conversions = receiver.of_type("conversion.created")
+    assert sorted(
+        (conversion["type"], conversion["attributionMethod"], conversion["status"]) for conversion in conversions
+    ) == [
         ("LeadReward", "lead_form", "Invalidated"),
         ("LeadReward", "lead_form", "Pending"),
     ]

@@ -1,4 +1,4 @@
-"""The ledger's checks and the reference rates, as an operator sees them."""
+"""Ledger checks and reference rates at the console."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,22 +14,22 @@ def _today():
     return datetime.now(UTC).date()
 
 
-def _asked(job):
+def _list_organizations_of_jobs(job):
     with db.any_org_work():
         return [org for (org,) in db.db.run("select organization_id from job where name = %s", (job.name,))]
 
 
 def _checks(console, brand, **query):
-    return [one for one in console.get("ledger", **query) if one["organizationId"] == str(brand.id)]
+    return [row for row in console.get("ledger", **query) if row["organizationId"] == str(brand.id)]
 
 
-def test_a_check_is_asked_for_and_what_it_finds_is_listed(console, brand, drain):
+def test_ledger_check_is_queued_and_its_findings_listed(console, brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
     drain("sales")
     assert console.post("ledger/check", {"organizationId": str(brand.id)}).status_code == 202
-    assert _asked(jobs.LEDGER_CHECK_ONE) == [brand.id]
+    assert _list_organizations_of_jobs(jobs.LEDGER_CHECK_ONE) == [brand.id]
     drain("upkeep")
     (clean,) = _checks(console, brand)
     with db.any_org_work():
@@ -43,35 +43,35 @@ def test_a_check_is_asked_for_and_what_it_finds_is_listed(console, brand, drain)
     assert (clean["organization"], clean["findings"]) == ("Brand", [])
     assert red["checkedAt"] > clean["checkedAt"]
     assert red["findings"]
-    assert all(found["rule"] and found["exception"] for found in red["findings"])
+    assert all(finding["rule"] and finding["exception"] for finding in red["findings"])
     assert [entry[:2] for entry in audited("ledger.check_asked", brand.id)] == [("operator", "ops@example.com")] * 2
 
 
-def test_clean_money_is_left_out_where_one_asks_for_the_red(console, brand, drain):
+def test_organization_without_findings_is_hidden_by_the_red_filter(console, brand, drain):
     console.post("ledger/check", {"organizationId": str(brand.id)})
     drain("upkeep")
 
     assert _checks(console, brand, red="true") == []
 
 
-def test_everybodys_money_is_checked_by_one_job(console):
+def test_whole_ledger_is_checked_by_one_job(console):
     assert console.post("ledger/check").status_code == 202
-    assert _asked(jobs.LEDGER_CHECK) == [None]
+    assert _list_organizations_of_jobs(jobs.LEDGER_CHECK) == [None]
     assert console.post("ledger/check", {"organizationId": "01890000-0000-7000-8000-000000000000"}).status_code == 404
 
 
-def _rate(console, currency):
-    (found,) = [one for one in console.get("rates") if one["currency"] == currency]
-    return found
+def _get_rate(console, currency):
+    (rate,) = [row for row in console.get("rates") if row["currency"] == currency]
+    return rate
 
 
-def test_a_currency_in_use_says_how_old_its_rate_is_and_what_waits_for_one(console, brand):
+def test_rate_shows_its_age_and_the_amount_waiting_for_it(console, brand):
     brand.program()
     conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_today() - timedelta(days=9)}"})
-    stale = _rate(console, "KGS")
+    stale = _get_rate(console, "KGS")
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_today()}"})
-    fresh = _rate(console, "KGS")
+    fresh = _get_rate(console, "KGS")
 
     assert stale == {
         "currency": "KGS",
@@ -81,12 +81,12 @@ def test_a_currency_in_use_says_how_old_its_rate_is_and_what_waits_for_one(conso
         "waitingCents": 700,
     }
     assert (fresh["ageDays"], fresh["isStale"], fresh["waitingCents"]) == (0, False, 0)
-    assert [one["isStale"] for one in console.get("rates")] == sorted(
-        (one["isStale"] for one in console.get("rates")), reverse=True
+    assert [row["isStale"] for row in console.get("rates")] == sorted(
+        (row["isStale"] for row in console.get("rates")), reverse=True
     )
 
 
-def test_a_file_of_rates_is_stored_whole_or_not_at_all(console):
+def test_file_of_rates_is_stored_whole_or_not_at_all(console):
     good = "currency,perUsd,date\nKHR,4100,2024-05-01\nKHR,4101,2024-05-02\n"
     loaded = console.post("rates", {"content": good})
     again = console.post("rates", {"content": good})
@@ -102,16 +102,20 @@ def test_a_file_of_rates_is_stored_whole_or_not_at_all(console):
     assert audited("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
 
 
-def test_what_is_no_file_of_rates_is_refused(console):
+def test_malformed_file_of_rates_returns_400(console):
     for content in ("", " ", "\x00", 7, None, "<xml>", "a,b\n1,2", "currency,perUsd,date\n" * 3):
         assert console.post("rates", {"content": content}).status_code == 400
 
 
-def test_the_feed_is_asked_by_a_worker_where_there_is_one(console, monkeypatch):
+def test_feed_refresh_is_queued_only_with_a_feed(console, monkeypatch):
     refused = console.post("rates/refresh")
-    assert (refused.status_code, refused.json["error"], _asked(jobs.FX_REFRESH)) == (409, "no_feed", [])
+    assert (refused.status_code, refused.json["error"], _list_organizations_of_jobs(jobs.FX_REFRESH)) == (
+        409,
+        "no_feed",
+        [],
+    )
 
     turn(monkeypatch, rates={"feed_url": "https://rates.example.com/"})
     assert console.post("rates/refresh").status_code == 202
-    assert _asked(jobs.FX_REFRESH) == [None]
+    assert _list_organizations_of_jobs(jobs.FX_REFRESH) == [None]
     assert audited("fx_rates.refresh_asked", "feed")[-1][:2] == ("operator", "ops@example.com")

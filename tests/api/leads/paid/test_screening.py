@@ -1,4 +1,7 @@
-"""What holds a paid lead back: caps, budgets and the fraud rules. Source: core spec, "Click and lead fraud review"."""
+"""Paid leads that are held or refused: caps, budgets and fraud rules.
+
+Source: core spec, "Click and lead fraud review".
+"""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +17,7 @@ from tests.support.rows import paid_leads, program_rows
 from tests.support.rows.paid_leads import BROWSER, campaign, fraud_events, rows, send
 
 
-def test_an_affiliate_is_no_lead_of_their_own(brand, slug):
+def test_affiliate_cannot_be_their_own_lead(brand, slug):
     address = f"{slug}+me@example.com"
 
     answers = [send(brand, slug, email=address) for _ in range(2)]
@@ -24,7 +27,7 @@ def test_an_affiliate_is_no_lead_of_their_own(brand, slug):
     assert fraud_events(brand) == [("blocked", 100, ["self_lead"])]
 
 
-def test_over_the_daily_cap_a_lead_is_dropped_with_a_fraud_event(brand, slug):
+def test_lead_over_the_daily_cap_is_dropped_with_a_fraud_event(brand, slug):
     brand.set(leadsPerDay="2")
 
     answers = [send(brand, slug) for _ in range(3)]
@@ -34,7 +37,7 @@ def test_over_the_daily_cap_a_lead_is_dropped_with_a_fraud_event(brand, slug):
     assert fraud_events(brand) == [("blocked", 100, ["daily_cap"])]
 
 
-def test_yesterdays_leads_and_other_affiliates_are_not_in_the_cap(brand, slug):
+def test_daily_cap_is_per_affiliate_and_day(brand, slug):
     brand.set(leadsPerDay="1")
     send(brand, slug)
     brand.rows("update lead set occurred_at = occurred_at - interval '1 day' where organization_id = %s", brand.id)
@@ -47,7 +50,7 @@ def test_yesterdays_leads_and_other_affiliates_are_not_in_the_cap(brand, slug):
     assert len(rows(brand)) == 3
 
 
-def test_when_the_budget_is_spent_the_next_lead_is_refused(brand):
+def test_lead_over_the_budget_is_refused(brand):
     slug = campaign(brand, budget_cents=1_200)
 
     answers = [send(brand, slug) for _ in range(3)]
@@ -57,7 +60,7 @@ def test_when_the_budget_is_spent_the_next_lead_is_refused(brand):
     assert len(rows(brand)) == 2
 
 
-def test_a_known_person_is_told_the_same_when_the_budget_is_spent(brand):
+def test_known_person_gets_the_same_response_when_the_budget_is_spent(brand):
     slug = campaign(brand, budget_cents=500)
     send(brand, slug, email="ada@inbox.example.org")
 
@@ -65,18 +68,18 @@ def test_a_known_person_is_told_the_same_when_the_budget_is_spent(brand):
     assert send(brand, slug).status_code == 409
 
 
-def test_fifty_leads_at_once_never_overshoot_a_budget(brand):
-    slug = campaign(brand, budget_cents=3_600)  # room for seven
+def test_concurrent_leads_never_overshoot_a_budget(brand):
+    slug = campaign(brand, budget_cents=3_600)  # enough for seven
     people = [(paid_leads.person(), paid_leads.token()) for _ in range(50)]
 
-    calls = [lambda one=one: send(brand, slug, email=one[0], token=one[1]) for one in people]
+    calls = [lambda person=person: send(brand, slug, email=person[0], token=person[1]) for person in people]
     answers = [answer for start in range(0, 50, 10) for answer in at_once(*calls[start : start + 10])]
 
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [409] * 43
     assert rows(brand) == [("Pending", 500, "USD", "payable", "lead_form")] * 7
 
 
-def test_a_lead_that_is_denied_makes_room_again(brand):
+def test_denied_lead_frees_its_budget(brand):
     slug = campaign(brand, budget_cents=500)
     send(brand, slug)
     ((conversion_id,),) = brand.rows("select id from conversion where organization_id = %s", brand.id)
@@ -87,7 +90,7 @@ def test_a_lead_that_is_denied_makes_room_again(brand):
     assert send(brand, slug).status_code == 200
 
 
-def test_a_budget_in_another_currency_without_a_rate_pays_nothing(brand):
+def test_budget_in_a_currency_without_a_rate_pays_nothing(brand):
     slug = campaign(brand, budget_cents=10**9, budget_currency="MZN")
 
     assert send(brand, slug).status_code == 409
@@ -100,7 +103,7 @@ def test_a_fee_of_zero_needs_no_budget(brand):
     assert rows(brand) == [("Pending", 0, "USD", "payable", "lead_form")]
 
 
-def test_a_disposable_address_is_held_without_a_word(brand, slug):
+def test_disposable_address_is_held_silently(brand, slug):
     answer = send(brand, slug, email="ada@mailinator.com")
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
@@ -110,7 +113,7 @@ def test_a_disposable_address_is_held_without_a_word(brand, slug):
     assert brand.rows("select amount_cents from ledger_entry where organization_id = %s", brand.id) == []
 
 
-def test_how_strict_the_brand_is_decides(brand, slug):
+def test_fraud_strictness_decides_the_outcome(brand, slug):
     for strictness, outcome in (("lenient", "Pending"), ("strict", "Invalidated")):
         brand.set(fraudStrictness=strictness)
         send(brand, slug, email=f"{strictness}@mailinator.com")
@@ -118,7 +121,7 @@ def test_how_strict_the_brand_is_decides(brand, slug):
         assert rows(brand)[-1][0] == outcome
 
 
-def test_a_robot_is_blocked_without_a_word(brand, slug):
+def test_robot_is_blocked_silently(brand, slug):
     answer = send(brand, slug, headers={"User-Agent": "Googlebot/2.1"})
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
@@ -126,7 +129,7 @@ def test_a_robot_is_blocked_without_a_word(brand, slug):
     assert fraud_events(brand) == [("blocked", 100, ["bot_agent"])]
 
 
-def test_a_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
+def test_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
     monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("127.0.0.0/8"))
 
     assert send(brand, slug).json == {"ok": True}
@@ -134,7 +137,7 @@ def test_a_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
     assert fraud_events(brand) == [("held", 50, ["data_centre"])]
 
 
-def test_a_language_that_nobody_speaks_where_the_lead_comes_from_weighs(brand, slug, monkeypatch):
+def test_language_mismatch_adds_to_the_score(brand, slug, monkeypatch):
     monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("127.0.0.0/8"))
     monkeypatch.setattr(countries, "find_country", {"127.0.0.1": "BR"}.get)
 
@@ -143,9 +146,9 @@ def test_a_language_that_nobody_speaks_where_the_lead_comes_from_weighs(brand, s
     assert fraud_events(brand) == [("held", 60, ["data_centre", "language_mismatch"])]
 
 
-def test_an_address_whose_domain_takes_no_mail_speaks_against_a_lead(brand, slug, monkeypatch):
+def test_email_domain_without_mx_adds_to_the_score(brand, slug, monkeypatch):
     brand.set(fraudStrictness="strict")
-    monkeypatch.setattr(mail_domains, "_LIFETIME_S", 60.0)  # it is there, however late a busy machine lets it answer
+    monkeypatch.setattr(mail_domains, "_LIFETIME_S", 60.0)  # long enough for a busy machine
     server = NameServer()
     server.zone = {("takes.example", "MX"): ["10 mx.takes.example."]}
     hosts = mail_domains.MailHosts(mail_domains.build_resolver(server.address))
@@ -159,7 +162,7 @@ def test_an_address_whose_domain_takes_no_mail_speaks_against_a_lead(brand, slug
     assert fraud_events(brand) == [("held", 40, ["no_mx"])]
 
 
-def test_a_held_lead_takes_nothing_of_the_budget_until_it_is_validated(brand):
+def test_held_lead_uses_budget_only_once_validated(brand):
     slug = campaign(brand, budget_cents=500)
     send(brand, slug, email="ada@mailinator.com")
     ((held_id,),) = brand.rows("select id from conversion where organization_id = %s", brand.id)
@@ -174,8 +177,8 @@ def test_a_held_lead_takes_nothing_of_the_budget_until_it_is_validated(brand):
     assert brand.rows("select state from lead where organization_id = %s", brand.id) == [("Open",)]
 
 
-def _clicked(brand, *, agent=BROWSER, score=0, reasons=(), sub_id=None):
-    """Let somebody click a minute ago, and the rules have said this of it."""
+def _create_click(brand, *, agent=BROWSER, score=0, reasons=(), sub_id=None):
+    """Create a click one minute old with the given fraud score and reasons."""
     ((affiliate_id,),) = brand.rows("select id from affiliate where organization_id = %s", brand.id)
     click_id = program_rows.click(
         brand,
@@ -185,12 +188,12 @@ def _clicked(brand, *, agent=BROWSER, score=0, reasons=(), sub_id=None):
         sub_id=sub_id,
         score=score,
     )
-    judged = None if reasons is None else list(reasons)
-    brand.rows("update click set reasons = %s where id = %s returning id", judged, click_id)
+    stored_reasons = None if reasons is None else list(reasons)
+    brand.rows("update click set reasons = %s where id = %s returning id", stored_reasons, click_id)
 
 
-def test_the_verdict_on_the_visitors_click_counts(brand, slug):
-    _clicked(brand, score=50, reasons=["data_centre"])
+def test_verdict_on_the_visitors_click_counts(brand, slug):
+    _create_click(brand, score=50, reasons=["data_centre"])
 
     send(brand, slug)
 
@@ -198,8 +201,8 @@ def test_the_verdict_on_the_visitors_click_counts(brand, slug):
     assert fraud_events(brand) == [("held", 50, ["data_centre"])]
 
 
-def test_a_lead_has_the_tag_of_the_click_before_it(brand, slug):
-    _clicked(brand, score=0, sub_id="news")
+def test_lead_takes_the_sub_id_of_the_preceding_click(brand, slug):
+    _create_click(brand, score=0, sub_id="news")
 
     send(brand, slug)
 
@@ -207,15 +210,15 @@ def test_a_lead_has_the_tag_of_the_click_before_it(brand, slug):
 
 
 @pytest.mark.parametrize("click", [{"agent": "Another browser"}, {"reasons": None}])
-def test_the_click_of_somebody_else_or_one_that_nobody_judged_counts_for_nothing(brand, slug, click):
-    _clicked(brand, **{"score": 90, "reasons": ["headless"]} | click)
+def test_click_of_another_visitor_or_without_a_verdict_is_ignored(brand, slug, click):
+    _create_click(brand, **{"score": 90, "reasons": ["headless"]} | click)
 
     send(brand, slug)
 
     assert rows(brand)[0][0] == "Pending"
 
 
-def test_while_the_scorer_is_away_nothing_is_recorded(brand, slug, monkeypatch):
+def test_lead_is_refused_while_the_scorer_is_unavailable(brand, slug, monkeypatch):
     scorer = fraud_scorer.Scorer("http://127.0.0.1:9/judge", None)
     monkeypatch.setattr(fraud_scorer, "_scorer", lambda: scorer)
 
@@ -225,7 +228,7 @@ def test_while_the_scorer_is_away_nothing_is_recorded(brand, slug, monkeypatch):
     assert (rows(brand), fraud_events(brand)) == ([], [])
 
 
-def test_a_spent_budget_is_said_before_anybody_asks_the_scorer(brand, monkeypatch):
+def test_spent_budget_is_checked_before_the_scorer(brand, monkeypatch):
     slug = campaign(brand, budget_cents=0)
     scorer = fraud_scorer.Scorer("http://127.0.0.1:9/judge", None)
     monkeypatch.setattr(fraud_scorer, "_scorer", lambda: scorer)
