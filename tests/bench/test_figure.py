@@ -1,4 +1,4 @@
-"""What a figure says of itself."""
+"""Percentiles, targets and the JSON of a figure."""
 
 import pytest
 
@@ -7,10 +7,10 @@ from bench.figure import Figure, Target
 
 
 @pytest.mark.parametrize(("percent", "value"), [(50, 10), (95, 19), (96, 20), (100, 20), (1, 1), (0, 1)])
-def test_a_percentile_is_one_of_the_values(percent, value):
-    twenty = [20, *range(1, 20)]
+def test_percentile_is_one_of_the_values(percent, value):
+    values = [20, *range(1, 20)]
 
-    assert figure.percentile(twenty, percent) == value
+    assert figure.percentile(values, percent) == value
     assert figure.percentile([7.5], percent) == 7.5
 
 
@@ -25,11 +25,11 @@ def test_a_percentile_is_one_of_the_values(percent, value):
         (None, 80.0, 100.0, None),
     ],
 )
-def test_a_target_is_met_or_not_and_a_figure_without_one_neither(target, value, anchor, meets):
+def test_figure_meets_its_target_by_value_or_ratio(target, value, anchor, meets):
     assert Figure("figure", value, "unit", target, anchor).meets is meets
 
 
-def test_results_say_parts_and_others_where_they_are_known():
+def test_json_contains_parts_and_others_only_if_known():
     cost = Figure("cost", 13.24567, "CPU ms", None, parts={"web": 1.234567, "relay": 12.0111}, others=0.33333)
 
     assert cost.as_json() == {

@@ -1,11 +1,11 @@
-"""`flask deal`: what an operator sees of deals, and what they say of money whose source never said."""
+"""`flask deal`: listing deals, and recording the outcome of charges and refunds that the source never reported."""
 
 import pytest
 
 from tests.support.draining import drain
 from tests.support.rows.dealing import REASON, Dealing
 
-_NOBODY = "01890000-0000-7000-8000-000000000000"
+_UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -13,8 +13,8 @@ def dealing(app):
     return Dealing.create(app)
 
 
-def _asked_in_vain(dealing, *, mode="slow"):
-    """Return a deal whose charge its source has taken and not settled, and the charge's id."""
+def _create_unanswered_charge(dealing, *, mode="slow"):
+    """Return a deal with a charge that its source accepted and never settled, and the charge's id."""
     dealing.brand.set(sandboxRail=mode)
     deal_id = dealing.accepted()
     dealing.act(deal_id, "fund")
@@ -28,54 +28,54 @@ def test_deals_are_listed(dealing, flask):
     dealing.dispute(funded, 2)
     organization = f"--org={dealing.brand.id}"
 
-    listed = flask.json("deal", "list", organization)
+    all_deals = flask.json("deal", "list", organization)
     disputed = flask.json("deal", "list", organization, "--disputed")
     drafts = flask.json("deal", "list", organization, "--status=Draft")
 
-    assert [one["id"] for one in listed] == [funded, draft]
-    assert [(one["status"], one["escrow_cents"], one["disputed"], one["charge_state"]) for one in listed] == [
+    assert [row["id"] for row in all_deals] == [funded, draft]
+    assert [(row["status"], row["escrow_cents"], row["disputed"], row["charge_state"]) for row in all_deals] == [
         ("Funded", 300, 1, "paid"),
         ("Draft", 0, 0, None),
     ]
-    assert ([one["id"] for one in disputed], [one["id"] for one in drafts]) == ([funded], [draft])
+    assert ([row["id"] for row in disputed], [row["id"] for row in drafts]) == ([funded], [draft])
     assert funded in flask("deal", "list", organization)[1]
 
 
-def test_a_deal_is_shown_with_everything_about_it(dealing, flask):
+def test_show_prints_milestones_requests_and_payouts(dealing, flask):
     deal_id = dealing.funded(100, 200)
     dealing.submit(deal_id, 1)
     dealing.approve(deal_id, 1)
     drain("payouts")
     dealing.dispute(deal_id, 2)
 
-    shown, said = flask.json("deal", "show", deal_id), flask("deal", "show", deal_id)[1]
+    view, output = flask.json("deal", "show", deal_id), flask("deal", "show", deal_id)[1]
 
-    assert [one["status"] for one in shown["milestones"]] == ["Released", "Disputed"]
-    assert [(one["kind"], one["state"]) for one in shown["requests"]] == [("charge", "paid")]
-    assert [(one["seq"], one["status"]) for one in shown["payouts"]] == [(1, "Paid")]
+    assert [row["status"] for row in view["milestones"]] == ["Released", "Disputed"]
+    assert [(row["kind"], row["state"]) for row in view["requests"]] == [("charge", "paid")]
+    assert [(row["seq"], row["status"]) for row in view["payouts"]] == [(1, "Paid")]
     for words in (REASON["reason"], REASON["proposedResolution"], f"deal:{deal_id}:charge:1"):
-        assert words in said
+        assert words in output
 
 
-def test_an_unknown_deal_is_said(flask):
-    for words in (("show", _NOBODY), ("refund", _NOBODY), ("answer", _NOBODY, "--paid=x")):
-        code, said = flask("deal", *words)
-        assert (code, "There is no" in said) == (1, True)
+def test_unknown_deal_is_reported(flask):
+    for words in (("show", _UNKNOWN_ID), ("refund", _UNKNOWN_ID), ("answer", _UNKNOWN_ID, "--paid=x")):
+        code, output = flask("deal", *words)
+        assert (code, "There is no" in output) == (1, True)
 
 
-def test_a_charge_that_went_through_is_booked_by_the_operators_word(dealing, flask):
-    deal_id, request_id = _asked_in_vain(dealing)
+def test_charge_confirmed_by_the_operator_is_booked(dealing, flask):
+    deal_id, request_id = _create_unanswered_charge(dealing)
 
-    told = flask.json("deal", "answer", request_id, "--paid=pi_17")
+    answered = flask.json("deal", "answer", request_id, "--paid=pi_17")
     drain("payouts")
 
-    assert (told["state"], told["reference"]) == ("paid", "pi_17")
+    assert (answered["state"], answered["reference"]) == ("paid", "pi_17")
     assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
     assert dealing.brand.rows("select action from audit_entry where actor_type = 'operator'")[-1] == ("deal.answered",)
 
 
-def test_a_charge_that_did_not_is_free_again(dealing, flask):
-    deal_id, request_id = _asked_in_vain(dealing)
+def test_charge_rejected_by_the_operator_can_be_repeated(dealing, flask):
+    deal_id, request_id = _create_unanswered_charge(dealing)
 
     flask.json("deal", "answer", request_id, "--failed=not in their books")
     dealing.brand.set(sandboxRail="ok")
@@ -89,22 +89,22 @@ def test_a_charge_that_did_not_is_free_again(dealing, flask):
     ]
 
 
-def test_what_is_over_is_not_answered_again(dealing, flask):
-    _, request_id = _asked_in_vain(dealing)
+def test_answered_charge_cannot_be_answered_again(dealing, flask):
+    _, request_id = _create_unanswered_charge(dealing)
     flask.json("deal", "answer", request_id, "--paid=pi_17")
 
-    again = flask("deal", "answer", request_id, "--failed=after all")
+    second_answer = flask("deal", "answer", request_id, "--failed=after all")
 
-    assert "only one that waits for its source" in again[1]
+    assert "only one that waits for its source" in second_answer[1]
     assert dealing.entries() == [("escrow_in", 50_000)]
 
 
-def test_one_of_two_answers_is_needed(flask):
+def test_answer_requires_exactly_one_outcome(flask):
     for words in ((), ("--paid=x", "--failed=y")):
-        assert "Give either" in flask("deal", "answer", _NOBODY, *words)[1]
+        assert "Give either" in flask("deal", "answer", _UNKNOWN_ID, *words)[1]
 
 
-def test_a_refused_refund_may_be_paid_by_other_means(dealing, flask):
+def test_rejected_refund_can_be_confirmed_as_paid_otherwise(dealing, flask):
     deal_id = dealing.funded()
     dealing.dispute(deal_id)
     dealing.brand.set(sandboxRail="fail")
@@ -118,18 +118,18 @@ def test_a_refused_refund_may_be_paid_by_other_means(dealing, flask):
 
 
 @pytest.mark.parametrize("value", ["acct_1", "cus_1", "cus_1/", "cus_1/x", "a" * 300])
-def test_a_funding_source_is_a_customer_of_the_processor(dealing, flask, value):
-    code, said = flask("org", "set", dealing.brand.id, f"dealFundingSource={value}")
+def test_malformed_funding_source_is_refused(dealing, flask, value):
+    code, output = flask("org", "set", dealing.brand.id, f"dealFundingSource={value}")
 
-    assert (code, "CUSTOMER" in said) == (1, True)
+    assert (code, "CUSTOMER" in output) == (1, True)
 
 
-def test_a_funding_source_is_set_and_taken_away(dealing, flask):
+def test_funding_source_is_set_and_removed(dealing, flask):
     flask.json("org", "set", dealing.brand.id, "dealFundingSource=cus_N1/pm_1Q")
-    named = dealing.brand.rows("select deal_funding_source from organization")
+    source_after_set = dealing.brand.rows("select deal_funding_source from organization")
     flask.json("org", "set", dealing.brand.id, "dealFundingSource=none")
 
-    assert (named, dealing.brand.rows("select deal_funding_source from organization")) == (
+    assert (source_after_set, dealing.brand.rows("select deal_funding_source from organization")) == (
         [("cus_N1/pm_1Q",)],
         [(None,)],
     )

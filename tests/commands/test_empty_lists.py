@@ -1,4 +1,4 @@
-"""On a system that nobody has used yet every list of an operator says so, and as JSON is empty."""
+"""Every operator list of an unused system prints a hint, and is empty as JSON."""
 
 import pytest
 
@@ -21,6 +21,6 @@ _LISTS = {
 
 
 @pytest.mark.parametrize("command", _LISTS)
-def test_a_list_of_nothing_says_so(flask, alone, command):
+def test_empty_list_prints_a_hint(flask, alone, command):
     assert flask(*command.split()) == (0, _LISTS[command] + "\n")
     assert flask.json(*command.split()) == []

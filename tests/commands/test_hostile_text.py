@@ -1,4 +1,4 @@
-"""Text by strangers stays on its line at an operator's terminal, without escape sequences and direction marks."""
+"""Foreign text is printed on one line of an operator's terminal, without escape sequences and direction marks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A command does not wait for what only the service needs; the service has all of it before it is forked."""
+"""Commands do not import modules that only the service needs; the service imports all of them before it forks."""
 
 import pkgutil
 import subprocess
@@ -22,68 +22,71 @@ from click.exceptions import ClickException
 from flask.cli import cli
 try:
     cli.main({arguments}, standalone_mode=False)
-except ClickException as asleep:
-    assert "is not running on this machine" in asleep.message
+except ClickException as not_running:
+    assert "is not running on this machine" in not_running.message
 """
 
 
-def _said(script: str, tmp_path: Path) -> str:
+def _run_script(script: str, tmp_path: Path) -> str:
     environment = {"DATA_DIR": str(tmp_path / "none"), "FLASK_APP": "app:create_app"}
-    done = subprocess.run([sys.executable, "-c", script], cwd=_ROOT, env=environment, capture_output=True, text=True)
-    assert done.stderr == ""
-    return done.stdout.strip()
+    process = subprocess.run([sys.executable, "-c", script], cwd=_ROOT, env=environment, capture_output=True, text=True)
+    assert process.stderr == ""
+    return process.stdout.strip()
 
 
-def test_the_application_of_a_command_is_light(tmp_path):
-    assert _said(f"import sys, app; {_LOADED}", tmp_path) == "[]"
+def test_application_of_a_command_loads_no_heavy_module(tmp_path):
+    assert _run_script(f"import sys, app; {_LOADED}", tmp_path) == "[]"
 
 
 @pytest.mark.parametrize("arguments", [["org", "list"], ["jobs", "queues"], ["key", "list", "--org", "0" * 32]])
-def test_a_command_loads_nothing_that_only_the_service_needs(tmp_path, arguments):
-    assert _said(_COMMAND.format(arguments=arguments) + _LOADED, tmp_path) == "[]"
+def test_command_loads_no_module_of_the_service(tmp_path, arguments):
+    assert _run_script(_COMMAND.format(arguments=arguments) + _LOADED, tmp_path) == "[]"
 
 
-def test_a_command_loads_no_other_command(tmp_path):
+def test_command_loads_no_other_command(tmp_path):
     loaded = "print(*sorted(name for name in sys.modules if name.count('.') == 2 and name.startswith('commands.')))"
 
-    assert _said(_COMMAND.format(arguments=["org", "list"]) + loaded, tmp_path) == "commands.organization.organizations"
+    assert (
+        _run_script(_COMMAND.format(arguments=["org", "list"]) + loaded, tmp_path)
+        == "commands.organization.organizations"
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_where_the_list_says(app, name):
+def test_every_registered_command_resolves(app, name):
     assert pkgutil.resolve_name(COMMANDS[name]).name == name
 
 
-def test_the_service_has_no_printer_of_commands_for_its_log(tmp_path):
+def test_service_does_not_load_rich_for_its_log(tmp_path):
     as_gunicorn = "import runpy, sys; runpy.run_path('gunicorn.conf.py'); import api.server.worker, app"
 
-    assert _said(f"{as_gunicorn}\nprint(sys.modules['structlog.dev'].rich)", tmp_path) == "None"
+    assert _run_script(f"{as_gunicorn}\nprint(sys.modules['structlog.dev'].rich)", tmp_path) == "None"
 
 
 @pytest.mark.parametrize(
-    ("module", "needless"),
+    ("module", "forbidden"),
     [
         ("commands.service.up", {"asyncio", "dramatiq", "flask", "peewee", "psycopg2", "redis", "structlog"}),
         ("adapters.embedded.watchdog", {"asyncio", "click", "concurrent", "settings", "structlog"}),
         ("commands.demo.servers", {"flask", "httpx", "peewee", "psycopg2", "redis", "rich"}),
     ],
 )
-def test_what_only_waits_loads_next_to_nothing(tmp_path, module, needless):
-    assert _said(f"import sys, {module}; print(sorted({needless!r} & set(sys.modules)))", tmp_path) == "[]"
+def test_supervising_process_loads_few_modules(tmp_path, module, forbidden):
+    assert _run_script(f"import sys, {module}; print(sorted({forbidden!r} & set(sys.modules)))", tmp_path) == "[]"
 
 
-def test_the_service_loads_nothing_that_its_libraries_would_only_try(tmp_path):
-    needless = {"httpx", "opentelemetry.sdk", "pygments", "rich"}
+def test_service_loads_no_optional_dependency(tmp_path):
+    forbidden = {"httpx", "opentelemetry.sdk", "pygments", "rich"}
     as_gunicorn = (
         "import runpy, sys; runpy.run_path('gunicorn.conf.py'); import api.server.worker, app; app.create_app()"
     )
 
-    assert _said(f"{as_gunicorn}; print(sorted({needless!r} & set(sys.modules)))", tmp_path) == "[]"
+    assert _run_script(f"{as_gunicorn}; print(sorted({forbidden!r} & set(sys.modules)))", tmp_path) == "[]"
 
 
-def test_the_service_has_what_it_needs_before_it_is_forked(tmp_path):
+def test_service_loads_its_modules_before_forking(tmp_path):
     missing = (
         f"print(sorted(({_HEAVY!r} - {{'dramatiq'}}) - set(sys.modules)), len(list(app.url_map.iter_rules())) > 50)"
     )
 
-    assert _said(f"import sys; from app import create_app; app = create_app(); {missing}", tmp_path) == "[] True"
+    assert _run_script(f"import sys; from app import create_app; app = create_app(); {missing}", tmp_path) == "[] True"

@@ -1,4 +1,4 @@
-"""`flask mail`: the local outbox, one message as it would be read, and another try."""
+"""`flask mail`: the outbox, a rendered message, and retries."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @pytest.fixture
 def office(app, monkeypatch):
-    """A mail server that this process has no SMTP_URL of until a test sets it."""
+    """Yield a mail server that is not configured as SMTP_URL until a test sets it."""
     opened = PostOffice(monkeypatch)
     opened.server = opened.settings.mail.smtp
     opened.set(smtp=None)
@@ -31,14 +31,14 @@ def _audit(action: str, about) -> list[tuple]:
         )
 
 
-def test_the_outbox_lists_what_was_kept(flask, office, brand, drain):
+def test_outbox_lists_kept_messages(flask, office, brand, drain):
     (message_id,) = stage(brand, "Join [bold]us", at=_AT)
     drain()
 
-    listed = flask.json("mail", "outbox", "--org", brand.id)
-    code, said = flask("mail", "outbox", "--org", brand.id)
+    messages = flask.json("mail", "outbox", "--org", brand.id)
+    code, output = flask("mail", "outbox", "--org", brand.id)
 
-    assert listed == [
+    assert messages == [
         {
             "id": str(message_id),
             "organization": str(brand.id),
@@ -55,44 +55,44 @@ def test_the_outbox_lists_what_was_kept(flask, office, brand, drain):
     assert code == 0
     assert re.search(
         rf"^{message_id} +2030-01-02 03:04 +affiliate.invite +ben@example.com +Join \[bold\]us +Kept *$",
-        said,
+        output,
         re.MULTILINE,
     )
 
 
-def test_the_outbox_is_narrowed_by_what_is_asked_newest_first(flask, office, brand, rival, drain):
+def test_outbox_is_filtered_and_sorted_newest_first(flask, office, brand, rival, drain):
     (first,) = stage(brand, at=_AT)
     (second,) = stage(brand, at=_AT + timedelta(seconds=1))
     drain()
     (third,) = stage(brand, at=_AT + timedelta(seconds=2))
     stage(rival, at=_AT + timedelta(seconds=3))
 
-    def listed(*options) -> list[str]:
+    def list_ids(*options) -> list[str]:
         return [row["id"] for row in flask.json("mail", "outbox", *options)]
 
-    assert listed("--org", brand.id) == [str(third), str(second), str(first)]
-    assert listed("--org", brand.id, "--status", "Kept") == [str(second), str(first)]
-    assert listed("--org", brand.id, "--limit", "1") == [str(third)]
-    assert {str(third), str(first)} < set(listed("--limit", "10000"))
+    assert list_ids("--org", brand.id) == [str(third), str(second), str(first)]
+    assert list_ids("--org", brand.id, "--status", "Kept") == [str(second), str(first)]
+    assert list_ids("--org", brand.id, "--limit", "1") == [str(third)]
+    assert {str(third), str(first)} < set(list_ids("--limit", "10000"))
 
 
-def test_without_messages_the_outbox_says_so(flask, brand):
+def test_empty_outbox_prints_no_messages(flask, brand):
     assert flask("mail", "outbox", "--org", brand.id) == (0, "No messages.\n")
     assert flask.json("mail", "outbox", "--org", brand.id) == []
 
 
-def test_show_prints_the_message_and_the_audit_log_keeps_that_it_was_read(flask, office, brand, drain):
+def test_show_prints_the_message_and_is_audited(flask, office, brand, drain):
     (message_id,) = stage(brand, "Grüße", text="Your link: https://x.example/a", html="<p>link</p>", at=_AT)
     drain()
 
-    shown = flask.json("mail", "show", message_id)
-    code, said = flask("mail", "show", message_id)
+    view = flask.json("mail", "show", message_id)
+    code, output = flask("mail", "show", message_id)
 
-    assert (shown["text"], shown["html"]) == ("Your link: https://x.example/a", "<p>link</p>")
-    assert shown["headers"]["Message-ID"] == f"<{message_id}@localhost>"
-    assert shown["status"] == "Kept"
+    assert (view["text"], view["html"]) == ("Your link: https://x.example/a", "<p>link</p>")
+    assert view["headers"]["Message-ID"] == f"<{message_id}@localhost>"
+    assert view["status"] == "Kept"
     assert code == 0
-    assert said == (
+    assert output == (
         "From: Finderfee <no-reply@localhost>\n"
         "To: ben@example.com\n"
         "Subject: Grüße\n"
@@ -108,69 +108,69 @@ def test_show_prints_the_message_and_the_audit_log_keeps_that_it_was_read(flask,
     assert _audit("mail.read", message_id) == [(brand.id, "operator", {"kind": "affiliate.invite"})] * 2
 
 
-def test_show_of_a_message_that_was_sent_has_no_body_any_more(flask, office, brand, drain):
+def test_show_of_a_sent_message_has_no_body(flask, office, brand, drain):
     office.set(smtp=office.server)
     (message_id,) = stage(brand, text="Your link")
     drain()
 
-    shown = flask.json("mail", "show", message_id)
-    code, said = flask("mail", "show", message_id)
+    view = flask.json("mail", "show", message_id)
+    code, output = flask("mail", "show", message_id)
 
-    assert (shown["status"], shown["text"], shown["html"]) == ("Sent", None, None)
+    assert (view["status"], view["text"], view["html"]) == ("Sent", None, None)
     assert code == 0
-    assert said.endswith("\nThe body was deleted.\n\nSent after 1 attempt\n")
+    assert output.endswith("\nThe body was deleted.\n\nSent after 1 attempt\n")
 
 
-def test_show_says_why_a_message_is_not_out_and_what_to_do(flask, office, brand, drain):
+def test_show_of_an_unsent_message_prints_the_error_and_the_next_step(flask, office, brand, drain):
     office.set(smtp=office.server)
     office.sink.scripts = [{"RCPT": "451 greylisted"}]
     (message_id,) = stage(brand)
     drain()
 
-    _, said = flask("mail", "show", message_id)
+    _, output = flask("mail", "show", message_id)
 
-    assert said.endswith("Queued after 1 attempt: 451 greylisted\nNext: flask jobs dead --queue mail\n")
+    assert output.endswith("Queued after 1 attempt: 451 greylisted\nNext: flask jobs dead --queue mail\n")
 
 
-def test_a_message_that_is_not_there_is_one_line(flask, brand):
+def test_unknown_message_is_a_one_line_error(flask, brand):
     unknown = uuid4()
 
-    code, said = flask("mail", "show", unknown)
+    code, output = flask("mail", "show", unknown)
 
-    assert (code, said) == (1, f"Error: There is no message {unknown}. Next: flask mail outbox\n")
+    assert (code, output) == (1, f"Error: There is no message {unknown}. Next: flask mail outbox\n")
 
 
-def test_a_body_that_does_not_open_is_one_line(flask, brand):
+def test_unreadable_body_is_a_one_line_error(flask, brand):
     (message_id,) = stage(brand)
     alter_any(
         "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
         brand.id,
     )
 
-    code, said = flask("mail", "show", message_id)
+    code, output = flask("mail", "show", message_id)
 
     assert code == 1
-    assert said.startswith("Error: A sealed secret cannot be read with this SECRET_KEY.")
+    assert output.startswith("Error: A sealed secret cannot be read with this SECRET_KEY.")
     assert _audit("mail.read", message_id) == []
 
 
 @pytest.mark.parametrize("status", ["Kept", "Failed"])
-def test_retry_sends_what_was_kept_or_failed_once_there_is_a_server(flask, office, brand, drain, status):
+def test_retry_sends_a_kept_or_failed_message(flask, office, brand, drain, status):
     (message_id,) = stage(brand)
     drain()
     alter_any("update mail_message set status = %s, attempts = 3 where organization_id = %s", status, brand.id)
     office.set(smtp=office.server)
 
-    code, said = flask("mail", "retry", message_id)
+    code, output = flask("mail", "retry", message_id)
     drain()
 
-    assert (code, said) == (0, f"Queued 1: {message_id}\n")
+    assert (code, output) == (0, f"Queued 1: {message_id}\n")
     assert office.subjects == ["Join us"]
     assert message(brand) == ("Sent", 1, None)
     assert _audit("mail.retried", message_id) == [(brand.id, "operator", {"message": str(message_id)})]
 
 
-def test_retry_leaves_alone_what_is_sent_queued_unknown_or_has_no_body(flask, office, brand, drain):
+def test_retry_skips_sent_queued_unknown_and_bodiless_messages(flask, office, brand, drain):
     office.set(smtp=office.server)
     (sent,) = stage(brand)
     drain()
@@ -181,21 +181,21 @@ def test_retry_leaves_alone_what_is_sent_queued_unknown_or_has_no_body(flask, of
     others = sorted(map(str, (sent, queued, dropped, uuid4())))
 
     answer = flask.json("mail", "retry", *others, *others)
-    _, said = flask("mail", "retry", *others)
+    _, output = flask("mail", "retry", *others)
 
     assert answer == {"queued": [], "untouched": others}
     assert (
-        said == f"Queued 0: none\nNot queued (neither Kept nor Failed, or the body was deleted): {' '.join(others)}\n"
+        output == f"Queued 0: none\nNot queued (neither Kept nor Failed, or the body was deleted): {' '.join(others)}\n"
     )
     assert brand.rows("select count(*) from job") == [(1,)]
 
 
-def test_retry_without_a_mail_server_says_what_is_missing(flask, office, brand, drain):
+def test_retry_without_a_mail_server_reports_the_missing_setting(flask, office, brand, drain):
     (message_id,) = stage(brand)
     drain()
 
-    code, said = flask("mail", "retry", message_id)
+    code, output = flask("mail", "retry", message_id)
 
     assert code == 1
-    assert said.startswith("Error: There is no mail server: SMTP_URL is not set.")
+    assert output.startswith("Error: There is no mail server: SMTP_URL is not set.")
     assert message(brand)[0] == "Kept"

@@ -1,4 +1,4 @@
-"""Operator commands connect to what runs; where nothing runs they say so and start nothing."""
+"""Operator commands connect to running servers; without any they report it and start nothing."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 from adapters.embedded import server_pair
 
 _ROOT = Path(__file__).parents[2]
-_ASLEEP = "Error: Finderfee is not running on this machine. Next: make run\n(DATA_DIR is {}, and is not in use)\n"
+_NOT_RUNNING = "Error: Finderfee is not running on this machine. Next: make run\n(DATA_DIR is {}, and is not in use)\n"
 
 
 def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -39,54 +39,56 @@ def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[
     ],
     ids=" ".join,
 )
-def test_where_nothing_runs_it_says_so_and_starts_nothing(tmp_path, arguments):
+def test_command_without_running_servers_fails_and_starts_nothing(tmp_path, arguments):
     data_dir = tmp_path / "data"
 
-    done = _flask(*arguments, DATA_DIR=str(data_dir))
+    process = _flask(*arguments, DATA_DIR=str(data_dir))
 
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", _ASLEEP.format(data_dir))
+    assert (process.returncode, process.stdout, process.stderr) == (1, "", _NOT_RUNNING.format(data_dir))
     assert not data_dir.exists()
 
 
-def test_where_the_servers_run_it_connects_to_them(tmp_path):
+def test_command_connects_to_running_servers(tmp_path):
     server_pair.start(tmp_path, durable=False)
     try:
         assert _flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
-        listed = _flask("org", "list", DATA_DIR=str(tmp_path))
+        process = _flask("org", "list", DATA_DIR=str(tmp_path))
     finally:
         server_pair.stop(tmp_path)
 
-    assert (listed.returncode, listed.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, "")
 
 
-def test_a_database_of_ones_own_that_is_away_is_not_called_ours(tmp_path):
+def test_unreachable_external_database_is_reported(tmp_path):
     away = f"postgresql://nobody@/none?host={tmp_path}"
 
-    done = _flask("org", "list", DATABASE_URL=away, SECRET_KEY="x" * 32, DATA_DIR=str(tmp_path / "data"))
+    process = _flask("org", "list", DATABASE_URL=away, SECRET_KEY="x" * 32, DATA_DIR=str(tmp_path / "data"))
 
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: The database cannot be reached: connection to server")
+    assert process.returncode == 1
+    assert process.stderr.startswith("Error: The database cannot be reached: connection to server")
 
 
-def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
+def test_unmigrated_database_is_reported_with_the_next_step(tmp_path):
     owner_url = server_pair.start(tmp_path, durable=False).database_owner_url
     try:
         without_tables = _flask("org", "list", DATA_DIR=str(tmp_path))
         processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
-            cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # the first migration makes it
+            cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # created by the first migration
         without_role = _flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
     finally:
         server_pair.stop(tmp_path)
 
-    said = "Error: The database lacks migrations. Next: flask db migrate\n"
-    assert [(one.returncode, one.stdout, one.stderr) for one in (without_tables, without_role)] == [(1, "", said)] * 2
-    for one in processes:
-        (line,) = map(json.loads, (one.stdout + one.stderr).splitlines())
-        assert (one.returncode, line["event"], line["next"]) == (1, "database.lacks_migrations", "flask db migrate")
+    message = "Error: The database lacks migrations. Next: flask db migrate\n"
+    assert [(result.returncode, result.stdout, result.stderr) for result in (without_tables, without_role)] == [
+        (1, "", message)
+    ] * 2
+    for result in processes:
+        (line,) = map(json.loads, (result.stdout + result.stderr).splitlines())
+        assert (result.returncode, line["event"], line["next"]) == (1, "database.lacks_migrations", "flask db migrate")
 
 
-def test_database_of_removed_migrations_says_how_to_start_again(tmp_path):
+def test_database_of_removed_migrations_is_reported_with_the_next_step(tmp_path):
     owner_url = server_pair.start(tmp_path, durable=False).database_owner_url
     try:
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What `events` writes is what receivers are told to expect, with all fields and without those that may lack."""
+"""Event payloads match their documented schemas, with all fields and without the optional ones."""
 
 import inspect
 from collections.abc import Mapping
@@ -39,23 +39,23 @@ _VALUES: dict[Any, object] = {
 }
 
 
-@pytest.mark.parametrize("write", _BY_FUNCTION, ids=lambda write: write.__name__)
+@pytest.mark.parametrize("serialize", _BY_FUNCTION, ids=lambda serialize: serialize.__name__)
 @pytest.mark.parametrize("is_full", [True, False])
-def test_what_is_written_is_as_described(write, is_full) -> None:
-    hints, parameters = get_type_hints(write), inspect.signature(write).parameters
-    given = {
+def test_event_payload_matches_its_schema(serialize, is_full) -> None:
+    hints, parameters = get_type_hints(serialize), inspect.signature(serialize).parameters
+    arguments = {
         name: _value(hints[name], is_full)
         for name, parameter in parameters.items()
         if is_full or parameter.default is inspect.Parameter.empty
     }
-    written = set(write(**given))
-    fields = BY_TYPE[_BY_FUNCTION[write]]().fields.values()
-    always = {field.data_key for field in fields if not field.metadata.get("may_lack")}
+    keys = set(serialize(**arguments))
+    fields = BY_TYPE[_BY_FUNCTION[serialize]]().fields.values()
+    required = {field.data_key for field in fields if not field.metadata.get("may_lack")}
 
-    assert written <= {field.data_key for field in fields}
-    assert always <= written
-    if is_full and write is not payout_events.serialize_paid:  # of a payment's references only one rail's are there
-        assert written == {field.data_key for field in fields}
+    assert keys <= {field.data_key for field in fields}
+    assert required <= keys
+    if is_full and serialize is not payout_events.serialize_paid:  # a payment has the references of one rail only
+        assert keys == {field.data_key for field in fields}
 
 
 def _value(hint: Any, is_full: bool) -> object:
@@ -69,7 +69,7 @@ def _value(hint: Any, is_full: bool) -> object:
 
 
 @pytest.mark.parametrize("type", events.TYPES)
-def test_every_type_has_a_schema_and_a_sample_of_its_fields(type) -> None:
+def test_every_event_type_has_a_schema_and_a_matching_sample(type) -> None:
     sample = samples.SAMPLES.get(type) or samples.OTHERS[type]
     fields = BY_TYPE[type]().fields.values()
 
@@ -77,6 +77,6 @@ def test_every_type_has_a_schema_and_a_sample_of_its_fields(type) -> None:
     assert {field.data_key for field in fields if not field.metadata.get("may_lack")} <= set(sample)
 
 
-def test_a_sample_that_is_sent_stands_once() -> None:
+def test_samples_and_other_samples_do_not_overlap() -> None:
     assert set(samples.OTHERS) == set(events.TYPES) - set(events.TESTABLE)
     assert set(samples.SAMPLES) == {*events.TESTABLE, "test"}

@@ -8,32 +8,32 @@ from domain import invites
 from domain.invites import InviteRequest, RefusedSlug
 
 _ENDS = datetime(2030, 1, 15, tzinfo=UTC)
-_MOMENT = timedelta(microseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @pytest.mark.parametrize(
     ("stored", "now", "state"),
     [
-        ("Pending", _ENDS - _MOMENT, "Pending"),
+        ("Pending", _ENDS - _MICROSECOND, "Pending"),
         ("Pending", _ENDS, "Expired"),
-        ("Expired", _ENDS - _MOMENT, "Expired"),
+        ("Expired", _ENDS - _MICROSECOND, "Expired"),
         ("Accepted", _ENDS, "Accepted"),
         ("Revoked", _ENDS, "Revoked"),
     ],
 )
-def test_a_pending_invite_expires_by_the_clock_and_no_other_does(stored, now, state):
+def test_only_a_pending_invite_expires_with_time(stored, now, state):
     assert invites.state_at(stored, expires_at=_ENDS, now=now) == state
 
 
-def test_a_slug_goes_to_the_first_who_can_have_it():
-    wishes = [
+def test_slug_goes_to_the_first_eligible_invite():
+    requests = [
         InviteRequest("a@x.test", "ada"),
         InviteRequest("b@x.test", "ada"),
         InviteRequest("c@x.test", "ada"),
         InviteRequest("d@x.test", None),
     ]
 
-    granted, conflicts = invites.assign_slugs(wishes, of_others={("ada", "a@x.test")})
+    granted, conflicts = invites.assign_slugs(requests, of_others={("ada", "a@x.test")})
 
     assert granted == {"a@x.test": None, "b@x.test": "ada", "c@x.test": None, "d@x.test": None}
     assert conflicts == [
@@ -55,7 +55,7 @@ def test_a_slug_goes_to_the_first_who_can_have_it():
         ("api", "slug_reserved"),
     ],
 )
-def test_a_slug_that_cannot_be_one_is_a_conflict(slug, reason):
+def test_invalid_or_reserved_slug_is_a_conflict(slug, reason):
     granted, conflicts = invites.assign_slugs([InviteRequest("a@x.test", slug)], of_others=set())
 
     assert granted == {"a@x.test": None}
@@ -63,5 +63,5 @@ def test_a_slug_that_cannot_be_one_is_a_conflict(slug, reason):
 
 
 @pytest.mark.parametrize("slug", [None, ""])
-def test_no_slug_is_no_conflict(slug):
+def test_invite_without_a_slug_has_no_conflict(slug):
     assert invites.assign_slugs([InviteRequest("a@x.test", slug)], of_others=set()) == ({"a@x.test": None}, [])

@@ -4,11 +4,11 @@ import pytest
 
 from domain import links
 
-_OURS = "https://go.example.com"
+_BASE_URL = "https://go.example.com"
 
 
 @pytest.mark.parametrize(
-    ("format", "destination", "shown"),
+    ("format", "destination", "expected"),
     [
         ("Short", "https://shop.test/", "https://go.example.com/r/ben"),
         ("Short", None, "https://go.example.com/r/ben"),
@@ -24,17 +24,17 @@ _OURS = "https://go.example.com"
         ("Hash", "https://shop.test/#/route", "https://shop.test/#/route&via=ben"),
     ],
 )
-def test_a_link_is_shown_in_its_format(format, destination, shown):
-    assert links.url(slug="ben", format=format, destination_url=destination, base_url=_OURS) == shown
+def test_link_url_follows_its_format(format, destination, expected):
+    assert links.url(slug="ben", format=format, destination_url=destination, base_url=_BASE_URL) == expected
 
 
-def test_a_short_link_whose_slug_is_another_ones_names_its_program():
-    shown = [
-        links.url(slug="ben", format=format, destination_url="https://shop.test/", base_url=_OURS, program_id="p1")
+def test_short_link_with_an_ambiguous_slug_contains_the_program_id():
+    urls = [
+        links.url(slug="ben", format=format, destination_url="https://shop.test/", base_url=_BASE_URL, program_id="p1")
         for format in ("Short", "Query")
     ]
 
-    assert shown == ["https://go.example.com/r/p1/ben", "https://shop.test/?via=ben"]
+    assert urls == ["https://go.example.com/r/p1/ben", "https://shop.test/?via=ben"]
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_a_short_link_whose_slug_is_another_ones_names_its_program():
         ("https://shop.test/?subId=theirs", None, "https://shop.test/?subId=theirs&via=ben"),
     ],
 )
-def test_a_short_link_leads_to_the_site_with_slug_and_tag(destination, sub_id, site):
+def test_landing_url_has_the_slug_and_the_sub_id(destination, sub_id, site):
     assert links.landing_url(slug="ben", destination_url=destination, sub_id=sub_id) == site
 
 
-def test_a_format_that_does_not_exist_is_no_link():
+def test_unknown_link_format_is_refused():
     with pytest.raises(ValueError, match="Cookie"):
-        links.url(slug="ben", format="Cookie", destination_url="https://shop.test", base_url=_OURS)
+        links.url(slug="ben", format="Cookie", destination_url="https://shop.test", base_url=_BASE_URL)
 
 
 @pytest.mark.parametrize(
-    ("model", "most"), [("Cps", 20), ("Cpa", 20), ("RevShare", 20), ("Hybrid", 20), ("Cpc", 1), ("Cpl", 1)]
+    ("model", "max_links"), [("Cps", 20), ("Cpa", 20), ("RevShare", 20), ("Hybrid", 20), ("Cpc", 1), ("Cpl", 1)]
 )
-def test_only_sale_models_have_room_for_more_links(model, most):
-    assert links.max_links(model) == most
+def test_only_sale_models_allow_several_links(model, max_links):
+    assert links.max_links(model) == max_links
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_only_sale_models_have_room_for_more_links(model, most):
         (7, []),
     ],
 )
-def test_slugs_of_an_address_come_in_the_order_of_the_parameters_and_its_path_last(address, slugs):
+def test_slugs_of_a_url_are_ordered_by_parameter_with_the_path_last(address, slugs):
     assert links.slugs_from_url(address, ["via", "ref", "referrer"]) == slugs
 
 
@@ -109,17 +109,17 @@ def test_slugs_of_an_address_come_in_the_order_of_the_parameters_and_its_path_la
         (f"ok=1&long={'x' * 4000}&after=1", ["ok=1"]),
     ],
 )
-def test_parameters_are_forwarded_but_for_reserved_and_dangerous_ones(query, forwarded):
+def test_reserved_and_dangerous_parameters_are_not_forwarded(query, forwarded):
     assert links.list_forwardable(query, reserved={"via"}) == forwarded
 
 
-def test_at_most_a_hundred_parameters_are_forwarded():
+def test_at_most_100_parameters_are_forwarded():
     query = "&".join(f"p{number}=1" for number in range(150))
 
     assert len(links.list_forwardable(query, reserved=())) == 100
 
 
-def test_a_forwarded_parameter_never_replaces_one_of_the_destination():
+def test_forwarded_parameter_does_not_replace_one_of_the_destination():
     site = links.landing_url(
         slug="ben",
         destination_url="https://shop.test/a?x=own&%79=own#part",

@@ -1,11 +1,11 @@
-"""Which texts are origins that may frame our page, and how they are compared. Source: core spec, section 1 (embed)."""
+"""Valid origins for framing the embedded page, and their normalized form. Source: core spec, section 1 (embed)."""
 
 import pytest
 
 from domain import origins
 from domain.refusals import Refused
 
-_GOOD = {
+_VALID = {
     "https://app.acme.example": "https://app.acme.example",
     "https://acme.example": "https://acme.example",
     "https://app.acme.example:443": "https://app.acme.example",
@@ -18,7 +18,7 @@ _GOOD = {
     "https://localhost:3000": "https://localhost:3000",
     "http://127.0.0.1:65535": "http://127.0.0.1:65535",
 }
-_BAD = [
+_INVALID = [
     "",
     "null",
     "*",
@@ -69,15 +69,15 @@ _BAD = [
 ]
 
 
-def test_an_origin_is_what_a_browser_writes():
-    assert {text: origins.normalize(text) for text in _GOOD} == _GOOD
-    assert [text for text in _BAD if origins.normalize(text) is not None] == []
+def test_only_origins_as_browsers_send_them_are_valid():
+    assert {text: origins.normalize(text) for text in _VALID} == _VALID
+    assert [text for text in _INVALID if origins.normalize(text) is not None] == []
 
 
-def test_each_is_meant_once_and_the_order_stays():
-    found = origins.validate(["https://b.example.com:443", "https://a.example.com", "https://b.example.com"])
+def test_duplicate_origins_are_dropped_in_order():
+    validated = origins.validate(["https://b.example.com:443", "https://a.example.com", "https://b.example.com"])
 
-    assert found == ("https://b.example.com", "https://a.example.com")
+    assert validated == ("https://b.example.com", "https://a.example.com")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_each_is_meant_once_and_the_order_stays():
         ([f"https://a{n}.example.com" for n in range(11)], "too_many_origins"),
     ],
 )
-def test_what_is_none_is_refused_and_named(texts, code):
+def test_invalid_origin_is_refused_by_name(texts, code):
     with pytest.raises(Refused) as refusal:
         origins.validate(texts)
 

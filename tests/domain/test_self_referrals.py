@@ -1,4 +1,4 @@
-"""Conversions whose buyer is the affiliate: which they are, and how they start under each policy."""
+"""Conversions whose buyer is the affiliate: detection, and the initial status under each policy."""
 
 import pytest
 
@@ -18,16 +18,16 @@ _BEN = "ben@example.com"
         (None, False),
     ],
 )
-def test_own_inbox_in_any_spelling_is_a_self_referral(buyer, is_own):
+def test_same_inbox_in_any_spelling_is_a_self_referral(buyer, is_own):
     assert self_referrals.is_self_referral(buyer_email=buyer, affiliate_email=_BEN) is is_own
 
 
-def test_unknown_address_of_the_affiliate_is_no_self_referral():
+def test_missing_affiliate_email_is_no_self_referral():
     assert not self_referrals.is_self_referral(buyer_email=_BEN, affiliate_email=None)
 
 
 @pytest.mark.parametrize(
-    ("policy", "status", "starts_as", "needs_approval"),
+    ("policy", "status", "initial_status", "needs_approval"),
     [
         ("earn", "Pending", "Pending", False),
         ("earn", "Approved", "Approved", False),
@@ -41,11 +41,11 @@ def test_unknown_address_of_the_affiliate_is_no_self_referral():
         ("deny", "Paid", "Paid", False),
     ],
 )
-def test_policy_decides_how_a_self_referral_starts(policy, status, starts_as, needs_approval):
-    own = {"policy": policy, "status": ConversionStatus(status)}
+def test_policy_sets_the_initial_state_of_a_self_referral(policy, status, initial_status, needs_approval):
+    arguments = {"policy": policy, "status": ConversionStatus(status)}
 
-    found = self_referrals.initial_state(buyer_email=_BEN, affiliate_email=_BEN, **own)
-    other = self_referrals.initial_state(buyer_email="ann@example.com", affiliate_email=_BEN, **own)
+    self_referral = self_referrals.initial_state(buyer_email=_BEN, affiliate_email=_BEN, **arguments)
+    other = self_referrals.initial_state(buyer_email="ann@example.com", affiliate_email=_BEN, **arguments)
 
-    assert found == self_referrals.InitialState(True, ConversionStatus(starts_as), needs_approval)
+    assert self_referral == self_referrals.InitialState(True, ConversionStatus(initial_status), needs_approval)
     assert other == self_referrals.InitialState(False, ConversionStatus(status), needs_approval=False)

@@ -1,4 +1,4 @@
-"""A slug is 3 to 64 plain characters."""
+"""A slug has 3 to 64 lowercase letters, digits and hyphens."""
 
 import pytest
 
@@ -7,19 +7,19 @@ from tests.support.rows.visiting import in_every_form
 
 
 @pytest.mark.parametrize("slug", ["abc", "robin-vale", "a-1", "123", "---", "-ab", "ab-", "a" * 64])
-def test_plain_text_is_a_slug(slug: str) -> None:
+def test_lowercase_letters_digits_and_hyphens_are_a_slug(slug: str) -> None:
     assert slugs.is_valid(slug)
 
 
 @pytest.mark.parametrize(
     "slug", ["", "ab", "a" * 65, "Abc", "a_b", "a b", "a.b", "abc\n", "\nabc", "äbc", "\u0661\u0662\u0663", "a/b/c"]
 )
-def test_anything_else_is_not(slug: str) -> None:
+def test_other_text_is_not_a_slug(slug: str) -> None:
     assert not slugs.is_valid(slug)
     assert not slugs.is_valid_strict(slug)
 
 
-def test_pattern_is_anchored_for_match() -> None:
+def test_pattern_does_not_match_a_trailing_newline() -> None:
     assert slugs.PATTERN.match("abc\n") is None
 
 
@@ -34,16 +34,16 @@ def test_strict_slug_has_no_hyphen_at_an_end(slug: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["api", "admin", "login", "webhooks", "www"])
-def test_words_of_the_service_are_reserved(word: str) -> None:
+def test_service_words_are_reserved(word: str) -> None:
     assert word in slugs.RESERVED
 
 
-def test_every_reserved_word_could_be_a_slug() -> None:
+def test_every_reserved_word_is_a_valid_slug() -> None:
     assert [word for word in sorted(slugs.RESERVED) if not slugs.is_valid_strict(word)] == []
 
 
 @pytest.mark.parametrize("slug", ["54830", "123", "0" * 64, "via", "thanks"])
-def test_digits_alone_and_reserved_words_are_reserved(slug: str) -> None:
+def test_digits_only_and_reserved_words_are_reserved(slug: str) -> None:
     assert slugs.is_reserved(slug)
 
 
@@ -53,7 +53,7 @@ def test_slug_with_a_letter_or_a_hyphen_is_not_reserved(slug: str) -> None:
 
 
 @in_every_form
-def test_text_that_begins_with_a_slug_is_read_as_that_slug(written: str) -> None:
+def test_text_starting_with_a_slug_is_read_as_that_slug(written: str) -> None:
     assert slugs.read(written.format("Robin-Vale2")) == "robin-vale2"
 
 
@@ -75,7 +75,7 @@ def test_text_that_begins_with_a_slug_is_read_as_that_slug(written: str) -> None
         ("x" * 64 + "/", "x" * 64),
     ],
 )
-def test_slug_ends_where_no_slug_could_go_on(text: str, slug: str) -> None:
+def test_slug_ends_at_the_first_invalid_character(text: str, slug: str) -> None:
     assert slugs.read(text) == slug
 
 
@@ -97,12 +97,12 @@ def test_slug_ends_where_no_slug_could_go_on(text: str, slug: str) -> None:
         "%E0%A4",
     ],
 )
-def test_text_that_begins_with_no_slug_has_none(text: str) -> None:
+def test_text_not_starting_with_a_slug_returns_none(text: str) -> None:
     assert slugs.read(text) is None
 
 
 @pytest.mark.parametrize(
     ("text", "slug"), [("ben", "ben"), ("ben/).", "ben"), ("order:17", None), ("INV/17", None), ("ben x", None)]
 )
-def test_slug_with_words_of_a_shop_behind_it_does_not_stand_alone(text: str, slug: str | None) -> None:
+def test_slug_followed_by_other_words_is_not_read_alone(text: str, slug: str | None) -> None:
     assert slugs.read_alone(text) == slug

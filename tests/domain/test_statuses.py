@@ -1,4 +1,4 @@
-"""States and kinds are spelled as on the wire."""
+"""Status and kind values equal those of the API."""
 
 from enum import StrEnum
 
@@ -30,7 +30,7 @@ def test_values_are_those_of_the_spec(kind: type[StrEnum], values: str) -> None:
     ("model", "is_paid"),
     [("Cps", True), ("Cpc", False), ("Cpl", False), ("Cpa", True), ("RevShare", True), ("Hybrid", True)],
 )
-def test_every_model_but_clicks_and_leads_pays_on_a_sale(model: str, is_paid: bool) -> None:
+def test_every_model_except_cpc_and_cpl_pays_on_a_sale(model: str, is_paid: bool) -> None:
     assert statuses.pays_on_sale(model) is is_paid
 
 

@@ -1,4 +1,4 @@
-"""Which texts are URLs, and that every field of the interface that takes a URL refuses the same hostile ones."""
+"""Valid URLs, and the refusal of hostile ones in every URL field of the API."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ _HOSTILE = [
 
 
 @pytest.mark.parametrize("text", _HOSTILE)
-def test_text_that_programs_read_as_different_hosts_is_no_url(text):
+def test_text_with_an_ambiguous_host_is_not_a_url(text):
     assert not urls.is_http(text)
 
 
@@ -64,7 +64,7 @@ def test_text_that_programs_read_as_different_hosts_is_no_url(text):
         "https://localhost:8000/",
     ],
 )
-def test_ordinary_address_is_a_url(text):
+def test_ordinary_url_is_valid(text):
     assert urls.is_http(text)
 
 
@@ -83,36 +83,36 @@ def _is_refused_by_safe_http(text):
     return False
 
 
-# Fields whose text is checked behind the schema, by what checks it.
+# Fields that are validated after the schema, with their check.
 _CHECKED_LATER = {
     "targetUrl": _is_refused_by_safe_http,
     "url": _is_refused_by_safe_http,
     "allowedOrigins": lambda text: origins.normalize(text) is None,
     "hostedCheckoutThankYouUrl": _is_refused_by_thank_you,
 }
-# What pages report of themselves is counted and never followed; a malformed one loses no click.
-_REPORTED = {"ClickBody"}
+# URLs reported by pages are stored and never requested; a malformed one must not lose the click.
+_REPORTED_SCHEMAS = {"ClickBody"}
 
 
-def test_every_url_field_of_the_interface_refuses_hostile_urls(app):
-    found = {(type(schema).__name__, name): field for schema, name, field in _url_fields(app)}
+def test_every_url_field_of_the_api_refuses_hostile_urls(app):
+    url_fields = {(type(schema).__name__, name): field for schema, name, field in _url_fields(app)}
 
     accepted = [
         (schema, name, text)
-        for (schema, name), field in found.items()
-        if schema not in _REPORTED
+        for (schema, name), field in url_fields.items()
+        if schema not in _REPORTED_SCHEMAS
         for text in _HOSTILE
         if not _is_refused(name, field, text)
     ]
     assert accepted == []
     assert {"termsUrl", "referralDestinationUrl", "customerAvatarUrl", "urls", *_CHECKED_LATER} <= {
-        name for _, name in found
+        name for _, name in url_fields
     }
 
 
-# White space around a typed address is dropped, and one without a scheme is https; `https:` alone is no host.
+# Whitespace around the address is stripped and a missing scheme means https; `https:` alone has no host.
 @pytest.mark.parametrize("text", [text for text in _HOSTILE if text and text == text.strip()])
-def test_typed_store_address_refuses_hostile_urls(text):
+def test_store_url_credential_refuses_hostile_urls(text):
     account = GatewayAccount(
         **(dict.fromkeys(GatewayAccount.__dataclass_fields__) | {"credentials": {"storeUrl": text}})
     )
@@ -125,7 +125,7 @@ def _is_refused(name, field, text):
     if name in _CHECKED_LATER:
         return _CHECKED_LATER[name](text)
     try:
-        # An empty text clears some fields.
+        # An empty string clears some fields.
         value = field.deserialize([text] if isinstance(field, fields.List) else text)
     except ValidationError:
         return True
@@ -136,14 +136,14 @@ def _url_fields(app) -> Iterator[tuple[Schema, str, fields.Field]]:
     for view in app.view_functions.values():
         operation = getattr(view, "operation", None)
         if operation is not None and operation.takes is not None:
-            yield from _within(operation.takes)
+            yield from _schema_url_fields(operation.takes)
 
 
-def _within(schema: Schema) -> Iterator[tuple[Schema, str, fields.Field]]:
+def _schema_url_fields(schema: Schema) -> Iterator[tuple[Schema, str, fields.Field]]:
     for name, field in schema.load_fields.items():
         key = field.data_key or name
         if re.search(r"(^u|U)rls?$|Origins$", key):
             yield schema, key, field
         inner = field.inner if isinstance(field, fields.List) else field
         if isinstance(inner, fields.Nested):
-            yield from _within(inner.schema)
+            yield from _schema_url_fields(inner.schema)

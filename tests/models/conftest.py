@@ -1,4 +1,4 @@
-"""A database that nothing was migrated in yet."""
+"""A fixture for a database without migrations."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from tests.support import databases
 
 @pytest.fixture
 def empty_database() -> Iterator[str]:
-    """The owner's URL of a database without a table."""
+    """Yield the owner's URL of a database without tables."""
     with databases.empty() as url:
         yield url

@@ -1,4 +1,4 @@
-"""The database's clock, as a process knows it whose machine has another time of day."""
+"""The database's clock in a process whose machine has a different time."""
 
 import os
 import time
@@ -11,26 +11,26 @@ from models import db, ids
 from models.session.database_clock import DatabaseClock
 
 _HOUR_NS = 3_600_000_000_000
-#: Far more than a reading is off on any machine, far less than the shifts.
-_NEAR = timedelta(minutes=5)
+#: Far above the error of a reading, far below the shifts.
+_TOLERANCE = timedelta(minutes=5)
 
 pytestmark = pytest.mark.usefixtures("app")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> DatabaseClock:
-    """Return a clock that was not read yet, in place of this process's."""
-    fresh = DatabaseClock()
+def unread_clock(monkeypatch: pytest.MonkeyPatch) -> DatabaseClock:
+    """Replace this process's clock by one that was not read yet, and return it."""
+    unread_clock = DatabaseClock()
     for module in ("models.session.database.database_clock", "models.ids.database_clock"):
-        monkeypatch.setattr(module, fresh)
-    return fresh
+        monkeypatch.setattr(module, unread_clock)
+    return unread_clock
 
 
 @pytest.fixture(params=[_HOUR_NS, -_HOUR_NS], ids=["ahead", "behind"])
 def shift_ns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Shift this machine's time of day."""
-    true_ns = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: true_ns() + request.param)
+    machine_ns = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: machine_ns() + request.param)
     return int(request.param)
 
 
@@ -40,100 +40,106 @@ def _database_time() -> datetime:
     return now  # type: ignore[no-any-return]  # the driver has no types
 
 
-def test_new_connection_reads_the_databases_clock(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_new_connection_reads_the_databases_clock(unread_clock: DatabaseClock, shift_ns: int) -> None:
     db.db.drop_connection()
 
-    true = _database_time()
+    database_time = _database_time()
 
-    assert abs(fresh.now() - true) < _NEAR
+    assert abs(unread_clock.now() - database_time) < _TOLERANCE
 
 
-def test_transaction_reads_the_clock_before_its_first_statement(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_transaction_reads_the_clock_before_its_first_statement(unread_clock: DatabaseClock, shift_ns: int) -> None:
     with db.any_org_work():
-        assert fresh.is_known
+        assert unread_clock.is_known
 
 
-def test_ids_carry_the_databases_time(fresh: DatabaseClock, shift_ns: int) -> None:
-    true = _database_time()
+def test_ids_carry_the_databases_time(unread_clock: DatabaseClock, shift_ns: int) -> None:
+    database_time = _database_time()
 
-    assert abs(ids.new_id().int >> 80) / 1000 == pytest.approx(true.timestamp(), abs=_NEAR.total_seconds())
-
-
-def test_corrected_machine_clock_changes_no_time(fresh: DatabaseClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    true, true_ns = _database_time(), time.time_ns
-
-    monkeypatch.setattr(time, "time_ns", lambda: true_ns() + _HOUR_NS)
-
-    assert abs(fresh.now() - true) < _NEAR
+    assert abs(ids.new_id().int >> 80) / 1000 == pytest.approx(
+        database_time.timestamp(), abs=_TOLERANCE.total_seconds()
+    )
 
 
-def test_corrected_database_clock_is_followed(fresh: DatabaseClock) -> None:
-    true = _database_time()
-    assert fresh._offset_ns is not None
-    fresh._offset_ns += _HOUR_NS  # as it was known before the database's clock went back
-    fresh._due_ns = 0
+def test_corrected_machine_clock_changes_no_time(unread_clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    database_time, machine_ns = _database_time(), time.time_ns
+
+    monkeypatch.setattr(time, "time_ns", lambda: machine_ns() + _HOUR_NS)
+
+    assert abs(unread_clock.now() - database_time) < _TOLERANCE
+
+
+def test_corrected_database_clock_is_followed(unread_clock: DatabaseClock) -> None:
+    database_time = _database_time()
+    assert unread_clock._offset_ns is not None
+    unread_clock._offset_ns += _HOUR_NS  # the offset before the database's clock was set back
+    unread_clock._due_ns = 0
 
     with db.any_org_work():
         pass
 
-    assert abs(fresh.now() - true) < _NEAR
+    assert abs(unread_clock.now() - database_time) < _TOLERANCE
 
 
-def test_readings_that_agree_do_not_move_the_time(fresh: DatabaseClock) -> None:
+def test_agreeing_reading_does_not_change_the_offset(unread_clock: DatabaseClock) -> None:
     _database_time()
-    offset_ns = fresh._offset_ns
+    offset_ns = unread_clock._offset_ns
     assert offset_ns is not None
 
-    counted_ns = fresh.now_ns() - offset_ns
-    fresh._apply(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
+    counted_ns = unread_clock.now_ns() - offset_ns
+    unread_clock._apply(
+        unread_clock.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS
+    )  # accurate within two hours
 
-    assert fresh._offset_ns == offset_ns
+    assert unread_clock._offset_ns == offset_ns
 
 
-def test_transactions_read_the_clock_only_when_due(fresh: DatabaseClock) -> None:
+def test_transactions_read_the_clock_only_when_due(unread_clock: DatabaseClock) -> None:
     readings: list[float] = []
-    fresh.hooks.append(readings.append)
+    unread_clock.hooks.append(readings.append)
     _database_time()
 
-    fresh._due_ns += _HOUR_NS
+    unread_clock._due_ns += _HOUR_NS
     for _ in range(20):
         _database_time()
     assert len(readings) == 1
 
-    fresh._due_ns = 0
+    unread_clock._due_ns = 0
     _database_time()
     assert len(readings) == 2
 
 
-def test_each_reading_reports_how_far_the_machine_is_ahead(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_each_reading_reports_how_far_the_machine_is_ahead(unread_clock: DatabaseClock, shift_ns: int) -> None:
     readings: list[float] = []
-    fresh.hooks.append(readings.append)
+    unread_clock.hooks.append(readings.append)
 
     _database_time()
 
-    assert readings[0] == pytest.approx(shift_ns / 1e9, abs=_NEAR.total_seconds())
+    assert readings[0] == pytest.approx(shift_ns / 1e9, abs=_TOLERANCE.total_seconds())
 
 
-def test_the_machines_time_counts_until_the_clock_was_read(shift_ns: int) -> None:
-    unread = DatabaseClock()
+def test_unread_clock_returns_the_machines_time(shift_ns: int) -> None:
+    clock = DatabaseClock()
 
-    assert abs(unread.now_ns() - time.time_ns()) < _HOUR_NS // 10
-
-
-def test_first_use_of_an_unread_clock_reads_it(fresh: DatabaseClock, shift_ns: int) -> None:
-    true = _database_time()
-    fresh.__init__()  # type: ignore[misc]  # as in a command that has just started
-    fresh.read_first = db.read_clock
-
-    assert abs(fresh.now() - true) < _NEAR
+    assert abs(clock.now_ns() - time.time_ns()) < _HOUR_NS // 10
 
 
-def test_unreachable_database_leaves_the_machines_time(fresh: DatabaseClock, shift_ns: int, tmp_path: Path) -> None:
+def test_first_use_of_an_unread_clock_reads_it(unread_clock: DatabaseClock, shift_ns: int) -> None:
+    database_time = _database_time()
+    unread_clock.__init__()  # type: ignore[misc]  # as in a newly started command
+    unread_clock.read_first = db.read_clock
+
+    assert abs(unread_clock.now() - database_time) < _TOLERANCE
+
+
+def test_unreachable_database_leaves_the_machines_time(
+    unread_clock: DatabaseClock, shift_ns: int, tmp_path: Path
+) -> None:
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
-    fresh.read_first = db.read_clock
+    unread_clock.read_first = db.read_clock
     try:
-        assert abs(fresh.now_ns() - time.time_ns()) < _HOUR_NS // 10
-        assert not fresh.is_known
+        assert abs(unread_clock.now_ns() - time.time_ns()) < _HOUR_NS // 10
+        assert not unread_clock.is_known
     finally:
         db.connect_to(os.environ["DATABASE_URL"])

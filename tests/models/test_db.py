@@ -29,22 +29,22 @@ def _add(queue: str, why: str = ""):
 
 
 def test_staged_statements_travel_with_the_next_one():
-    with trips() as sent, db.any_org_work():
+    with trips() as messages, db.any_org_work():
         _add("one")
         _add("two")
         rows = db.db.run(PAUSED)
 
     assert rows == [("one",), ("two",)]
-    assert len(sent) == 2
-    assert sent[0].startswith(b"begin; ")
-    assert sent[1] == b"commit"
+    assert len(messages) == 2
+    assert messages[0].startswith(b"begin; ")
+    assert messages[1] == b"commit"
 
 
 def test_exception_before_the_first_statement_sends_nothing():
-    with trips() as sent:
+    with trips() as messages:
         _roll_back(lambda: _add("one"))
 
-    assert sent == []
+    assert messages == []
 
 
 @pytest.mark.parametrize("send", [db.db.stage, db.db.run, db.db.row])
@@ -110,9 +110,9 @@ def test_values_arrive_unchanged(value):
         staged = db.db.row("select why from queue_pause where queue = %s", ("staged",))
         prepared = db.db.row(_TEXT, (value,))
         db.db.stage(_HOT_ADD, {"queue": value})
-        kept = db.db.row("select why from queue_pause where queue = %s", (value,))
+        prepared_insert = db.db.row("select why from queue_pause where queue = %s", (value,))
 
-    assert [staged, prepared, kept] == [(value,), (value,), (value,)]
+    assert [staged, prepared, prepared_insert] == [(value,), (value,), (value,)]
 
 
 def test_statement_without_parameters_may_contain_a_percent_sign():
@@ -123,18 +123,18 @@ def test_statement_without_parameters_may_contain_a_percent_sign():
 def test_prepared_statement_is_prepared_once_per_connection():
     with db.any_org_work():
         db.db.run(_TEXT, ("first",))
-    with trips() as sent, db.any_org_work():
+    with trips() as messages, db.any_org_work():
         db.db.run(_TEXT, ("second",))
 
-    assert [b"prepare" in trip for trip in sent] == [False, False]
+    assert [b"prepare" in trip for trip in messages] == [False, False]
 
 
-@pytest.mark.parametrize("is_begun", [False, True], ids=["before anything was sent", "in mid-transaction"])
+@pytest.mark.parametrize("is_begun", [False, True], ids=["before the first message", "in mid-transaction"])
 @pytest.mark.parametrize("is_staged", [False, True], ids=["and runs it", "and stages it"])
 def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
     new = PreparedStatement("select %s::text")
 
-    with trips() as sent, db.any_org_work():
+    with trips() as messages, db.any_org_work():
         if is_begun:
             db.db.run(PAUSED)
         _add("one")
@@ -144,7 +144,7 @@ def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
             assert db.db.row(new, ("x",)) == ("x",)
         _add("two")
 
-    writes = [trip for trip in sent if b"insert" in trip]
+    writes = [trip for trip in messages if b"insert" in trip]
     assert [trip for trip in writes if b"prepare" in trip] == []
     assert (b"execute" in writes[0], b"commit" in writes[-1]) == (True, True)
     assert paused_queues() == ["one", "two"]
@@ -169,12 +169,12 @@ def test_prepared_statement_is_usable_after_a_rollback():
 
 
 def test_failed_prepare_leaves_the_connection_usable():
-    wrong = PreparedStatement("select nothing from nowhere where id = %s")
+    invalid = PreparedStatement("select nothing from nowhere where id = %s")
 
     def work():
         with db.any_org_work():
             _add("one")
-            db.db.run(wrong, (1,))
+            db.db.run(invalid, (1,))
 
     for _ in range(2):
         with pytest.raises(peewee.ProgrammingError, match="nowhere"):
@@ -186,18 +186,18 @@ def test_failed_prepare_leaves_the_connection_usable():
 
 
 def test_threads_do_not_share_transactions():
-    seen: dict[str, object] = {}
+    observed: dict[str, object] = {}
 
-    def look():
-        seen["in transaction"] = db.in_transaction()
-        seen["stored"] = paused_queues()
+    def read_other_thread():
+        observed["in transaction"] = db.in_transaction()
+        observed["stored"] = paused_queues()
         db.db.drop_connection()
 
     with db.any_org_work():
         db.db.run(_ADD, ("one", ""))
-        thread = threading.Thread(target=look)
+        thread = threading.Thread(target=read_other_thread)
         thread.start()
         thread.join()
 
-    assert seen == {"in transaction": False, "stored": []}
+    assert observed == {"in transaction": False, "stored": []}
     assert paused_queues() == ["one"]

@@ -15,7 +15,7 @@ from models.session.database import Database
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
 _TEXT = PreparedStatement("select %s::text")
-_PATIENCE_S = 60
+_TIMEOUT_S = 60
 _HOT_ADD = PreparedStatement("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
 
 pytestmark = pytest.mark.usefixtures("app")
@@ -29,7 +29,7 @@ def _terminate_backend():
     other.close()
 
 
-def _stored() -> list[str]:
+def _list_queues() -> list[str]:
     with db.any_org_work():
         return [queue for (queue,) in db.db.run("select queue from queue_pause order by queue")]
 
@@ -40,33 +40,33 @@ def _roll_back(work):
         raise ZeroDivisionError
 
 
-def _plain():
+def _run_plain():
     return db.db.row("select %s::text", ("x",))
 
 
-def _prepared():
+def _run_prepared():
     return db.db.row(_TEXT, ("x",))
 
 
-def _staged_and_prepared():
+def _stage_and_run_prepared():
     db.db.stage(_HOT_ADD, {"queue": "one"})
     return db.db.row(_TEXT, ("x",))
 
 
-@pytest.mark.parametrize("work", [_plain, _prepared, _staged_and_prepared])
+@pytest.mark.parametrize("work", [_run_plain, _run_prepared, _stage_and_run_prepared])
 def test_dead_idle_connection_is_replaced(work):
-    _roll_back(work)  # this connection knows it now, where it is prepared
+    _roll_back(work)  # a prepared statement is now prepared on this connection
     _terminate_backend()
 
     with db.any_org_work():
         row = work()
 
     assert row == ("x",)
-    assert _stored() == (["one"] if work is _staged_and_prepared else [])
+    assert _list_queues() == (["one"] if work is _stage_and_run_prepared else [])
 
 
 def test_first_prepare_on_a_dead_connection_replaces_it():
-    _stored()
+    _list_queues()
     _terminate_backend()
 
     with db.any_org_work():
@@ -85,7 +85,7 @@ def test_connection_lost_in_mid_transaction_raises(swallows):
     with pytest.raises(db.UNAVAILABLE):
         work()
 
-    assert _stored() == []
+    assert _list_queues() == []
 
 
 def test_commit_on_a_dead_connection_raises():
@@ -98,7 +98,7 @@ def test_commit_on_a_dead_connection_raises():
     with pytest.raises(db.UNAVAILABLE):
         work()
 
-    assert _stored() == []
+    assert _list_queues() == []
 
 
 def test_transaction_left_open_by_an_interrupt_is_not_committed():
@@ -107,7 +107,7 @@ def test_transaction_left_open_by_an_interrupt_is_not_committed():
     with db.any_org_work():
         db.db.stage(_ADD, ("mine", ""))
 
-    assert _stored() == ["mine"]
+    assert _list_queues() == ["mine"]
 
 
 def test_unreachable_server_leaves_no_transaction_open(tmp_path):
@@ -121,23 +121,25 @@ def test_unreachable_server_leaves_no_transaction_open(tmp_path):
     finally:
         db.connect_to(os.environ["DATABASE_URL"])
 
-    assert _stored() == []
+    assert _list_queues() == []
 
 
 def test_threads_connect_to_a_silent_server_at_the_same_time():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(_PATIENCE_S)
-        dead = Database(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2 * _PATIENCE_S)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(_TIMEOUT_S)
+        database = Database(f"postgresql://127.0.0.1:{server.getsockname()[1]}/x", connect_timeout=2 * _TIMEOUT_S)
 
-        def ask():
-            with contextlib.suppress(*db.UNAVAILABLE), dead.transaction(""):
-                dead.run("select 1")
+        def connect():
+            with contextlib.suppress(*db.UNAVAILABLE), database.transaction(""):
+                database.run("select 1")
 
-        threads = [threading.Thread(target=ask) for _ in range(20)]
+        threads = [threading.Thread(target=connect) for _ in range(20)]
         for thread in threads:
             thread.start()
-        came = [silent.accept()[0] for _ in threads]  # one after the other, the second comes when the first gives up
-        for connection in came:
+        connections = [
+            server.accept()[0] for _ in threads
+        ]  # sequential connects would reach the second only after the first times out
+        for connection in connections:
             connection.close()
     for thread in threads:
         thread.join()

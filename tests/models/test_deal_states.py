@@ -1,4 +1,4 @@
-"""The states of deals are named in one place, which the database agrees with."""
+"""The states of deals in the code equal those in the database's constraints."""
 
 import pytest
 
@@ -19,7 +19,7 @@ _COLUMNS = {
 
 
 @pytest.mark.parametrize(("table", "column"), _COLUMNS)
-def test_the_database_knows_the_same_states(app, table, column):
+def test_constraint_lists_the_same_states(app, table, column):
     with db.any_org_work():
         rows = db.db.run(
             "select regexp_matches(pg_get_constraintdef(k.oid), '''(\\w+)''::text', 'g') from pg_constraint k"
@@ -28,4 +28,4 @@ def test_the_database_knows_the_same_states(app, table, column):
             (table, column),
         )
 
-    assert {word for ((word,),) in rows} == set(_COLUMNS[table, column])
+    assert {state for ((state,),) in rows} == set(_COLUMNS[table, column])

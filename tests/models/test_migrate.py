@@ -1,4 +1,4 @@
-"""The migrations on a database of their own, and the classes of rows beside what the migrations made."""
+"""The migrations on a separate database, and the row classes compared with the migrated tables."""
 
 import dataclasses
 import importlib
@@ -22,23 +22,23 @@ from models.schema import steps
 from models.table import Table
 from tests.support import databases
 
-# As they were called before the first release.
+# Names of migrations before the first release.
 _REMOVED = ["0001_tenancy", "0002_programs", "0003_conversions"]
 _UP = "import json, sys; from models import migrate; print(json.dumps(migrate.up(sys.argv[1])))"
 
 
-def test_two_processes_at_once_apply_each_migration_once(empty_database):
+def test_concurrent_processes_apply_each_migration_once(empty_database):
     command = [sys.executable, "-c", _UP, empty_database]
-    starts = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
 
-    applied = [json.loads(start.communicate(timeout=250)[0]) for start in starts]
+    applied = [json.loads(process.communicate(timeout=250)[0]) for process in processes]
 
     assert sorted(len(names) for names in applied) == [0, 0, len(migrate.names())]
     assert sorted(name for names in applied for name in names) == migrate.names()
     assert all(migration.is_applied for migration in migrate.status(empty_database))
 
 
-def test_runs_may_make_temporary_tables_where_the_database_takes_them_from_everybody(empty_database):
+def test_service_may_create_temporary_tables_even_if_public_may_not(empty_database):
     name = empty_database.partition("?")[0].rpartition("/")[2]
     databases.run(empty_database, f"revoke temporary on database {name} from public")
 
@@ -48,19 +48,19 @@ def test_runs_may_make_temporary_tables_where_the_database_takes_them_from_every
     assert databases.rows(empty_database, query) == [(True,)]
 
 
-def test_where_nobody_may_allow_them_the_migration_says_what_to_do(empty_database):
+def test_migration_without_the_right_to_grant_hints_at_the_grant(empty_database):
     name = empty_database.partition("?")[0].rpartition("/")[2]
     (file,) = (Path(migrate.__file__).parent / "migrations").glob("*_payouts.sql")
     block = file.read_text().rpartition("do $$")[2]
     databases.run(empty_database, f"revoke temporary on database {name} from public")
 
-    with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refused:
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refusal:
         databases.run(empty_database, f"set role pg_monitor; do $${block}")
 
-    assert refused.value.diag.message_hint == f"grant temporary on database {name} to finderfee_app"
+    assert refusal.value.diag.message_hint == f"grant temporary on database {name} to finderfee_app"
 
 
-def test_a_second_run_applies_nothing(empty_database):
+def test_second_run_applies_nothing(empty_database):
     first = migrate.up(empty_database)
     second = migrate.up(empty_database)
 
@@ -68,15 +68,15 @@ def test_a_second_run_applies_nothing(empty_database):
     assert second == []
 
 
-def test_the_status_of_an_empty_database_lists_every_migration_as_missing(empty_database):
-    listed = migrate.status(empty_database)
+def test_status_of_an_empty_database_lists_every_migration_as_missing(empty_database):
+    migrations = migrate.status(empty_database)
 
-    assert [migration.name for migration in listed] == migrate.names()
-    assert not any(migration.is_applied for migration in listed)
+    assert [migration.name for migration in migrations] == migrate.names()
+    assert not any(migration.is_applied for migration in migrations)
 
 
-def test_a_migration_that_fails_leaves_nothing_and_is_tried_again(empty_database):
-    databases.run(empty_database, "create table program (id int)")  # in the way of one migration
+def test_failed_migration_leaves_nothing_and_is_retried(empty_database):
+    databases.run(empty_database, "create table program (id int)")  # conflicts with one migration
 
     with pytest.raises(psycopg2.Error, match="program"):
         migrate.up(empty_database)
@@ -94,7 +94,10 @@ def test_database_of_removed_migrations_is_refused_in_one_sentence(app, empty_da
     for check in (migrate.up, migrate.status):
         with pytest.raises(steps.MigrationHalted, match="created before the first release and cannot be upgraded"):
             check(empty_database)
-    with pytest.raises(steps.MigrationHalted, match="start again with an empty database"), _serving(empty_database):
+    with (
+        pytest.raises(steps.MigrationHalted, match="start again with an empty database"),
+        _connected_to(empty_database),
+    ):
         migrate.list_missing()
 
     assert databases.rows(empty_database, "select to_regclass('organization')") == [(None,)]
@@ -106,18 +109,18 @@ def test_database_of_a_later_release_is_not_refused(app, empty_database):
 
     assert migrate.up(empty_database) == []
     assert all(migration.is_applied for migration in migrate.status(empty_database))
-    with _serving(empty_database):
+    with _connected_to(empty_database):
         assert migrate.list_missing() == []
 
 
-def test_a_database_that_was_never_migrated_misses_everything(app, empty_database):
-    with _serving(empty_database):
+def test_unmigrated_database_lacks_every_migration(app, empty_database):
+    with _connected_to(empty_database):
         assert migrate.list_missing() == migrate.names()
 
 
 @contextmanager
-def _serving(url: str) -> Iterator[None]:
-    """Connect this process to a database, in a unit of work, and afterwards to its own again."""
+def _connected_to(url: str) -> Iterator[None]:
+    """Connect this process to a database for a unit of work, and then back to its own."""
     db.db.drop_connection()
     db.connect_to(url)
     try:
@@ -129,15 +132,15 @@ def _serving(url: str) -> Iterator[None]:
 
 
 def _tables() -> list[Table[Any]]:
-    modules = (importlib.import_module(found.name) for found in pkgutil.walk_packages(models.__path__, "models."))
+    modules = (importlib.import_module(module.name) for module in pkgutil.walk_packages(models.__path__, "models."))
     return [value for module in modules for value in vars(module).values() if isinstance(value, Table)]
 
 
-# Forty kilobytes, which the one statement that needs them reads for itself.
-_READ_ALONE = {("copilot_conversation", "tools", False)}
+# Forty kilobytes, read only by the one statement that needs them.
+_READ_SEPARATELY = {("copilot_conversation", "tools", False)}
 
 
-def test_a_row_has_exactly_the_columns_of_its_table(app):
+def test_row_class_has_exactly_the_columns_of_its_table(app):
     with db.any_org_work():
         in_database = db.db.run(
             "select table_name, column_name, is_nullable = 'YES', is_generated = 'NEVER'"
@@ -155,7 +158,7 @@ def test_a_row_has_exactly_the_columns_of_its_table(app):
 
     assert "program" in tables
     assert declared <= {tuple(row) for *row, _ in in_database}
-    # What the database itself makes of other columns is there for its indexes, and a row may leave it out.
+    # Generated columns serve indexes, so a row class may omit them.
     assert {tuple(row) for *row, is_written in in_database if row[0] in tables and is_written} <= (
-        declared | _READ_ALONE
+        declared | _READ_SEPARATELY
     )

@@ -1,4 +1,4 @@
-"""Each date of a table of money becomes the database's where it is more than a minute ahead, or has a reason not to."""
+"""A date in a money table more than a minute ahead is replaced by the database's time, or is listed with a reason."""
 
 import os
 import re
@@ -23,18 +23,18 @@ select tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) from pg_trigger
 where tgfoid = 'say_database_time'::regproc order by 1, 2
 """
 
-# Tables with amounts that are no money of the service's books.
+# Tables whose amounts are not in the service's books.
 _NO_MONEY = {
     "organization": "its amounts are settings",
     "program": "its amounts are settings",
     "restored_transfer": "it is a copy of a rail's own list, with the rail's dates",
-    "sandbox_charge": "it plays a rail",
-    "sandbox_transfer": "it plays a rail",
+    "sandbox_charge": "it simulates a rail",
+    "sandbox_transfer": "it simulates a rail",
 }
 _SAME_CLOCK = "it is compared with other times of the same gateway's clock alone"
 _DUE = "it is in the future by its meaning"
 _UPDATED = "a trigger would lock every updated row of this table once more; the money it dates has a row of its own: a"
-# Dates of tables with amounts that no trigger holds, each with the reason. Decision 62 repeats them.
+# Dates without a trigger, each with the reason. Decision 62 repeats them.
 _WITHOUT_TRIGGER = {
     "conversion": {
         "hold_until": _DUE,
@@ -61,7 +61,7 @@ def cursor(app):
 
 
 def _triggers(cursor):
-    """Return table, columns and definition of each trigger."""
+    """Return the table, the columns and the definition of each trigger."""
     cursor.execute(_TRIGGERS)
     return [
         (table, re.findall(r"'(\w+)'", definition.rpartition("say_database_time")[2]), definition)
@@ -69,16 +69,16 @@ def _triggers(cursor):
     ]
 
 
-def test_every_date_of_a_table_of_money_has_a_trigger_or_a_reason(cursor):
-    limited = {(table, column) for table, columns, _ in _triggers(cursor) for column in columns}
+def test_every_date_of_a_money_table_has_a_trigger_or_a_reason(cursor):
+    covered = {(table, column) for table, columns, _ in _triggers(cursor) for column in columns}
     cursor.execute(_DATES)
     dates = set(cursor.fetchall())
     reasons = {(table, column) for table, columns in _WITHOUT_TRIGGER.items() for column in columns}
 
-    assert {(table, column) for table, column in dates - limited if table not in _NO_MONEY} == reasons
+    assert {(table, column) for table, column in dates - covered if table not in _NO_MONEY} == reasons
 
 
-def test_every_trigger_limits_each_of_its_dates_and_no_other(cursor):
+def test_trigger_replaces_dates_more_than_a_minute_ahead(cursor):
     triggers = _triggers(cursor)
     assert len(triggers) > 15
     for table, columns, definition in triggers:

@@ -1,4 +1,4 @@
-"""Peewee's private names are used in one module, so that a new release of peewee can break only that one."""
+"""Peewee's private names are used in one module only, so that a new release of peewee can break only that one."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ def test_private_names_of_peewee_and_the_database_are_used_in_one_module():
 
 
 @pytest.mark.parametrize("source", _SAMPLES)
-def test_each_way_to_a_private_name_is_found(source):
+def test_every_use_of_a_private_name_is_detected(source):
     assert private_uses(ast.parse(source)) != []
 
 

@@ -21,26 +21,26 @@ pytestmark = pytest.mark.usefixtures("app")
 
 
 @pytest.fixture(autouse=True)
-def _warm():
-    """This connection has prepared the statement, whose first time is a transaction like any other."""
+def _prepare_statement():
+    """Prepare the statement on this connection: its first execution is an ordinary transaction."""
     with db.unit_of_work(_ORG, is_single=True):
         assert db.db.run_single(_ADD, ("warm",)) == [("warm",)]
     with db.any_org_work():
         db.db.stage("delete from queue_pause")
 
 
-def test_single_statement_is_committed_although_the_block_raises():
-    with trips() as sent, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
+def test_single_statement_is_committed_even_if_the_block_raises():
+    with trips() as messages, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
         assert db.db.run_single(_ADD, ("one",)) == [("one",)]
         raise ZeroDivisionError
 
-    assert len(sent) == 1
-    assert [word in sent[0] for word in (b"begin", b"commit", str(_ORG).encode())] == [False, False, True]
+    assert len(messages) == 1
+    assert [word in messages[0] for word in (b"begin", b"commit", str(_ORG).encode())] == [False, False, True]
     assert paused_queues() == ["one"]
 
 
 def test_staged_statements_commit_and_fail_with_the_single_statement():
-    with trips() as sent, db.unit_of_work(_ORG, is_single=True):
+    with trips() as messages, db.unit_of_work(_ORG, is_single=True):
         db.db.stage(_ADD, ("one",))
         db.db.run_single(_ADD, ("two",))
 
@@ -51,11 +51,11 @@ def test_staged_statements_commit_and_fail_with_the_single_statement():
 
     with pytest.raises(peewee.DataError):
         fail()
-    assert len(sent) == 1
+    assert len(messages) == 1
     assert paused_queues() == ["one", "two"]
 
 
-def test_statements_after_the_single_one_are_another_transaction_of_the_same_tenant():
+def test_later_statements_run_in_another_transaction_of_the_tenant():
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("kept",))
         assert db.db.row("select current_setting('app.org')") == (str(_ORG),)
@@ -89,12 +89,12 @@ def test_next_unit_of_work_is_not_single():
 
 
 def test_single_statement_is_recorded_with_recorded_commits():
-    with thread_mode.recording_commits() as written, db.unit_of_work(_ORG, is_single=True):
+    with thread_mode.recording_commits() as commits, db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("one",))
-        assert written.position == 0
+        assert commits.position == 0
 
-    assert written.position > 0
-    assert written.tenants == {_ORG}
+    assert commits.position > 0
+    assert commits.tenants == {_ORG}
 
 
 def test_run_single_in_a_read_only_transaction_raises():

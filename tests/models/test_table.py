@@ -1,4 +1,4 @@
-"""Rows made of dataclasses: select lists, nesting, inserting and changing, against the real database."""
+"""Rows as dataclasses: select lists, nesting, inserts and updates on a real database."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ class WholeGroup(Group):
     created_at: datetime | None
 
 
-class Named(NamedTuple):
+class AliasRow(NamedTuple):
     kind: str
     alias: str
 
@@ -75,7 +75,7 @@ def test_select_list_has_the_fields_in_order_with_alias_or_expression():
     assert columns(Group) == "id, name, commission_type"
     assert columns(Group, "g", name="upper(g.name)") == "g.id, upper(g.name), g.commission_type"
     assert columns(Light) == "name, number"
-    assert columns(Named, kind="k.kind::text", alias="k.alias") == "k.kind::text, k.alias"
+    assert columns(AliasRow, kind="k.kind::text", alias="k.alias") == "k.kind::text, k.alias"
 
 
 def test_expression_for_an_unknown_field_raises():
@@ -91,14 +91,14 @@ def test_nested_row_without_its_own_select_list_raises():
 @pytest.mark.parametrize(
     ("work", "expected"), [("'Rome', 2", Place("Rome", 2)), ("null::text, null::int", None)], ids=["there", "absent"]
 )
-def test_rows_are_read_with_rows_arrays_and_bytes_within(app, work, expected):
+def test_nested_rows_arrays_and_bytes_are_read(app, work, expected):
     with db.any_org_work():
-        found = Rows(Person).first(f"select 'Ann', 'Bonn', 1, {work}, array['a', 'b'], '\\x00ff'::bytea")
+        person = Rows(Person).first(f"select 'Ann', 'Bonn', 1, {work}, array['a', 'b'], '\\x00ff'::bytea")
 
-    assert found == Person("Ann", Place("Bonn", 1), expected, ("a", "b"), b"\x00\xff")
+    assert person == Person("Ann", Place("Bonn", 1), expected, ("a", "b"), b"\x00\xff")
 
 
-def test_named_tuples_are_read_and_no_row_is_none(app):
+def test_named_tuples_are_read_and_a_missing_row_is_none(app):
     with db.any_org_work():
         assert Rows(Light).all("values ('a', 1), ('b', 2)") == [Light("a", 1), Light("b", 2)]
         assert Rows(Light).first("select 'a', 1 where false") is None

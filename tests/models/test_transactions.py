@@ -1,4 +1,4 @@
-"""What PostgreSQL is sent in each mode of a transaction: the table of models/session/transactions.py."""
+"""Messages sent to PostgreSQL in each transaction mode: the table of models/session/transactions.py."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("app")
 
 @pytest.fixture(params=[False, True], ids=["own connection", "pool"])
 def settings(request):
-    """Return the parts that go ahead of each transaction: the session settings, behind a pool of transactions."""
+    """Yield the parts sent ahead of each transaction: the session settings, if connections are pooled."""
     db.db.drop_connection()
     url = os.environ["DATABASE_URL"]
     db.connect_to(url, replica_url=url, is_pooled=request.param)
@@ -41,12 +41,12 @@ def settings(request):
 
 
 def _record(modes, *statements, **options) -> list[list[str]]:
-    """Return which parts are in each message of a unit of work with these statements, in their order."""
+    """Return the parts of each message of a unit of work with these statements, in order."""
     with contextlib.ExitStack() as stack:
         for mode in modes:
             stack.enter_context(mode)
         messages = stack.enter_context(trips())
-        stack.enter_context(contextlib.suppress(*db.UNAVAILABLE))  # the server of the tests is no replica
+        stack.enter_context(contextlib.suppress(*db.UNAVAILABLE))  # the test server is not a replica
         with db.unit_of_work(_ORG, **options):
             for send, sql in statements:
                 send(sql)

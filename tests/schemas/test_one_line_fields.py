@@ -1,6 +1,6 @@
-"""Every string that a request may hold is one line, or is listed here with the reason why it need not be.
+"""Every string in a request is limited to one line or listed here with the reason why not.
 
-One line is: no control character, and none of U+202A to U+202E and U+2066 to U+2069.
+One line means: no control character and none of U+202A to U+202E and U+2066 to U+2069.
 """
 
 import pytest
@@ -8,9 +8,9 @@ import pytest
 from domain.text import one_line
 from schemas.base import CleanedLine, line
 
-_HOSTILE = ("\x00", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u202a", "\u202e", "\u2066", "\u2069")
-# By what the field is called in its component.
-_SEVERAL_LINES = {
+_REFUSED_CHARACTERS = ("\x00", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u202a", "\u202e", "\u2066", "\u2069")
+# By field name.
+_MULTILINE = {
     **dict.fromkeys(("description", "notes", "note", "reason", "proposedResolution"), "prose of the brand's people"),
     **dict.fromkeys(("audience", "whyInterested"), "prose of applicants"),
     **dict.fromkeys(("personalNoteHtml", "notificationMessageHtml"), "HTML, which is cleaned"),
@@ -18,7 +18,7 @@ _SEVERAL_LINES = {
     **dict.fromkeys(("intro", "text"), "prose of a page, an asset or a question"),
     **dict.fromkeys(("content", "file"), "a whole file"),
 }
-_OWN_FORM = {
+_OWN_RULES = {
     **dict.fromkeys(("headline", "title"), "joined to one line; LandingPageBody refuses the rest"),
     **dict.fromkeys(("slug", "customAlias", "subdomain", "key", "code", "timezone"), "a grammar with its own refusal"),
     **dict.fromkeys(
@@ -39,7 +39,7 @@ _OWN_FORM = {
     **dict.fromkeys(("ReplayBody.error", "DiscardBody.error"), "a part of an error's text, which is looked for"),
     **dict.fromkeys(("body",), "the message of MCP, a webhook of a gateway or a file, each read by its own rules"),
 }
-# What programs send on is cleaned and never a reason to refuse.
+# Strings forwarded by programs are cleaned and never refused.
 _CLEANED = {
     *("SaleBody.customerName", "LeadBody.name", "BrowserLeadBody.name", "PaidLeadBody.name"),
     *("ImportRow.fullName", "HistoricalRow.customerName"),
@@ -47,66 +47,66 @@ _CLEANED = {
 
 
 @pytest.fixture(scope="module")
-def sent(app):
+def request_strings(app):
     document = app.test_client().get("/api/openapi.json").json
     schemas = document["components"]["schemas"]
-    found = {}
+    strings = {}
 
-    def walk(described, place):
-        if "$ref" in described:
-            name = described["$ref"].rpartition("/")[2]
+    def walk(description, path):
+        if "$ref" in description:
+            name = description["$ref"].rpartition("/")[2]
             if name not in seen:
                 seen.add(name)
                 walk(schemas[name], name)
             return
         for part in ("anyOf", "oneOf", "allOf"):
-            for one in described.get(part, ()):
-                walk(one, place)
-        if "string" in described.get("type", ()) and not ({"enum", "format"} & set(described)):
-            found[place] = described
-        for name, one in described.get("properties", {}).items():
-            walk(one, f"{place}.{name}")
-        if "items" in described:
-            walk(described["items"], place)
+            for option in description.get(part, ()):
+                walk(option, path)
+        if "string" in description.get("type", ()) and not ({"enum", "format"} & set(description)):
+            strings[path] = description
+        for name, value in description.get("properties", {}).items():
+            walk(value, f"{path}.{name}")
+        if "items" in description:
+            walk(description["items"], path)
 
     seen: set[str] = set()
     for methods in document["paths"].values():
         for operation in methods.values():
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 walk(content.get("schema", {}), "body")
-    return found
+    return strings
 
 
-def test_every_string_of_a_request_is_one_line_or_listed_with_a_reason(sent):
-    loose = {
-        place
-        for place, described in sent.items()
-        if one_line.REFUSED_CHARACTERS not in described.get("pattern", "").replace("\\\\", "\\")
-        and place not in _CLEANED | _OWN_FORM.keys()
-        and place.rpartition(".")[2] not in _SEVERAL_LINES.keys() | _OWN_FORM.keys()
+def test_every_request_string_is_one_line_or_listed(request_strings):
+    unlisted = {
+        path
+        for path, description in request_strings.items()
+        if one_line.REFUSED_CHARACTERS not in description.get("pattern", "").replace("\\\\", "\\")
+        and path not in _CLEANED | _OWN_RULES.keys()
+        and path.rpartition(".")[2] not in _MULTILINE.keys() | _OWN_RULES.keys()
     }
 
-    assert loose == set()
+    assert unlisted == set()
 
 
-def test_every_listed_field_exists(sent):
-    names = {place.rpartition(".")[2] for place in sent}
+def test_every_listed_field_exists(request_strings):
+    names = {path.rpartition(".")[2] for path in request_strings}
 
-    assert {one for one in _CLEANED if one not in sent} == set()
-    assert {name for name in _SEVERAL_LINES if name not in names} == set()
+    assert {name for name in _CLEANED if name not in request_strings} == set()
+    assert {name for name in _MULTILINE if name not in names} == set()
 
 
-@pytest.mark.parametrize("sign", _HOSTILE)
-def test_a_typed_line_refuses_each_sign_and_a_sent_line_loses_it(sign):
+@pytest.mark.parametrize("character", _REFUSED_CHARACTERS)
+def test_line_refuses_a_control_character_and_cleaned_line_drops_it(character):
     with pytest.raises(Exception, match=r"one line|NUL"):
-        line(longest=20).deserialize(f"Eve{sign}")
+        line(longest=20).deserialize(f"Eve{character}")
 
-    cleaned = CleanedLine(longest=20).deserialize(f"E{sign}ve")
+    cleaned = CleanedLine(longest=20).deserialize(f"E{character}ve")
     assert cleaned in ("Eve", "E ve")
     assert one_line.is_valid(cleaned)
 
 
 @pytest.mark.parametrize("text", ["", "Zoë Ångström 茶 🎉", "محمد", "a\u200bb", "two\u2028lines", "\u200fא"])
-def test_other_text_is_left_as_it_is(text):
+def test_other_text_is_unchanged(text):
     assert line(longest=40).deserialize(text) == text
     assert CleanedLine(longest=40).deserialize(text) == text

@@ -1,4 +1,4 @@
-"""Reading by plan gives what marshmallow gives. Source: core spec, section 2 (conventions)."""
+"""Loading by plan gives the same result as marshmallow. Source: core spec, section 2 (conventions)."""
 
 from uuid import uuid4
 
@@ -20,7 +20,7 @@ class Part(Wire):
 class Many(Wire):
     full_name = text(required=True, shortest=1, longest=5, validate=[validate.OneOf(["a", "b"])])
     note = text(allow_none=True, longest=5)
-    kind = fields.String(load_default=lambda: "made", attribute="sort")
+    kind = fields.String(load_default=lambda: "default", attribute="sort")
     trimmed = fields.String(pre_load=[lambda value: value[:2] if isinstance(value, str) else value])
     size = integer(load_default=3)
     is_on = Flag()
@@ -32,27 +32,27 @@ class Hooked(Wire):
     name = text(required=True, longest=5)
 
     @post_load
-    def _marked(self, data, **_):
+    def _add_mark(self, data, **_):
         return data | {"is_marked": True}
 
     @post_load
-    def _judged(self, data, **options):
+    def _refuse_a(self, data, **options):
         if data["name"] == "a":
             raise ValidationError("Not this one.", "name")
-        return data | {"told": sorted(options.items())}
+        return data | {"options": sorted(options.items())}
 
 
 class Original(Wire):
     name = text(required=True, longest=5)
 
     @post_load(pass_original=True)
-    def _counted(self, data, original, **_):
+    def _add_size(self, data, original, **_):
         return data | {"size": len(original)}
 
 
-def _outcome(load, sent):
+def _outcome(load, body):
     try:
-        return load(sent)
+        return load(body)
     except ValidationError as error:
         return error.normalized_messages()
     except Refused as refusal:
@@ -81,17 +81,17 @@ def _objects(schema, whole_object):
         (Many(partial=True), {}),
     ],
 )
-def test_a_plan_reads_what_marshmallow_reads(schema, whole_object):
-    for sent in _objects(schema, whole_object):
-        assert _outcome(schema.load, sent) == _outcome(lambda sent: Schema.load(schema, sent), sent), sent
+def test_plan_loads_the_same_as_marshmallow(schema, whole_object):
+    for body in _objects(schema, whole_object):
+        assert _outcome(schema.load, body) == _outcome(lambda candidate: Schema.load(schema, candidate), body), body
 
 
-def test_what_is_well_formed_is_read_by_the_plan():
+def test_well_formed_body_is_loaded_by_the_plan():
     assert ClickBody().well_formed({"slug": "ben"}) == ClickBody().load({"slug": "ben"})
     assert Hooked().well_formed({"name": "ben"}) == Hooked().load({"name": "ben"})
     assert Hooked().well_formed({"name": "a"}) is None
     assert Original().well_formed({"name": "ben"}) is None
 
 
-def test_several_are_read_as_marshmallow_reads_them():
+def test_load_of_many_gives_a_list():
     assert Part().load([{"name": "a"}], many=True) == [{"name": "a"}]

@@ -1,4 +1,4 @@
-"""Rendering by plan gives what marshmallow gives. Source: core spec, section 2 (conventions)."""
+"""Rendering by plan gives the same result as marshmallow. Source: core spec, section 2 (conventions)."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -69,20 +69,20 @@ def test_every_kind_of_field_is_rendered():
 
 
 @pytest.mark.parametrize("name", ["id", "amountCents", "isActive", "rate", "createdAt", "tags", "best", "links"])
-def test_null_stays_null(name):
+def test_null_is_rendered_as_null(name):
     column = {"amountCents": "cents", "isActive": "is_active", "createdAt": "created_at"}.get(name, name)
 
     assert Whole().dump(_row(**{column: None}))[name] is None
 
 
-def test_what_a_row_lacks_is_left_out():
+def test_missing_attribute_is_omitted():
     row = _row()
     del row.links
 
     assert "links" not in Whole().dump(row)
 
 
-def test_what_a_row_lacks_has_its_default():
+def test_missing_key_is_rendered_with_its_default():
     class Page(Wire):
         look = fields.Dict(dump_default=dict)
         kind = fields.String(dump_default="page")
@@ -91,34 +91,34 @@ def test_what_a_row_lacks_has_its_default():
     assert Page().dump({"look": {"a": 1}, "kind": "x"}) == {"look": {"a": 1}, "kind": "x"}
 
 
-def test_what_a_dictionary_holds_is_rendered_too():
-    class Held(Wire):
+def test_dictionary_values_are_rendered_by_their_schema():
+    class HeldAmount(Wire):
         amount_cents = fields.Integer()
 
     class Sums(Wire):
-        held = fields.Dict(keys=fields.String(), values=fields.Nested(Held))
+        held = fields.Dict(keys=fields.String(), values=fields.Nested(HeldAmount))
 
     assert Sums().dump({"held": {"EUR": {"amount_cents": 5}}}) == {"held": {"EUR": {"amountCents": 5}}}
 
 
-def test_a_mapping_is_a_row_too():
+def test_mapping_is_rendered_like_a_row():
     assert Part().dump({"slug": "x"}) == {"slug": "x"}
     assert Part(many=True).dump([{"slug": "x"}, {}]) == [{"slug": "x"}, {}]
     assert Part().dump([{"slug": "x"}], many=True) == [{"slug": "x"}]
 
 
-def test_a_whole_number_has_no_fraction_and_a_moment_is_in_utc():
-    there = datetime(2026, 3, 1, 14, tzinfo=timezone(timedelta(hours=2)))
-    shown = Whole(only=("rate", "created_at")).dump(_row(rate=Decimal("20.000000"), created_at=there))
+def test_integral_amount_has_no_fraction_and_time_is_in_utc():
+    local_time = datetime(2026, 3, 1, 14, tzinfo=timezone(timedelta(hours=2)))
+    rendered = Whole(only=("rate", "created_at")).dump(_row(rate=Decimal("20.000000"), created_at=local_time))
 
-    assert shown == {"rate": 20, "createdAt": "2026-03-01T12:00:00.000Z"}
-    assert isinstance(shown["rate"], int)
+    assert rendered == {"rate": 20, "createdAt": "2026-03-01T12:00:00.000Z"}
+    assert isinstance(rendered["rate"], int)
 
 
-def test_it_is_what_marshmallow_gives():
-    plain = Whole(only=("id", "full_name", "amount_cents", "is_active", "tags", "best", "links", "more"))
+def test_rendering_equals_that_of_marshmallow():
+    schema = Whole(only=("id", "full_name", "amount_cents", "is_active", "tags", "best", "links", "more"))
 
-    assert plain.dump(_row()) == Schema.dump(plain, _row())
+    assert schema.dump(_row()) == Schema.dump(schema, _row())
 
 
 class PartRow(NamedTuple):
@@ -136,12 +136,12 @@ class WholeRow(NamedTuple):
     full_name: str
 
 
-def test_a_named_tuple_is_rendered_like_an_object_and_quicker():
+def test_named_tuple_is_rendered_like_an_object():
     row = WholeRow(Decimal("2.50"), str(_ID), 7, datetime(2026, 3, 1, tzinfo=UTC), ["a"], PartRow("x", 1), "Ben")
-    bare = Whole(exclude=("is_active", "links", "more"))
+    schema = Whole(exclude=("is_active", "links", "more"))
 
-    for shown in (bare.dump(row), bare.dump(SimpleNamespace(**row._asdict()))):
-        assert shown == {
+    for rendered in (schema.dump(row), schema.dump(SimpleNamespace(**row._asdict()))):
+        assert rendered == {
             "rate": 2.5,
             "id": str(_ID),
             "amountCents": 7,
@@ -152,11 +152,11 @@ def test_a_named_tuple_is_rendered_like_an_object_and_quicker():
             "kind": "whole",
             "length": 3,
         }
-    assert bare.dump(row._replace(rate=None))["rate"] is None
+    assert schema.dump(row._replace(rate=None))["rate"] is None
     assert Part(many=True).dump([PartRow("x", 1)]) == [{"slug": "x"}]
 
 
-def test_what_the_database_renders_is_told_by_key_column_and_form():
+def test_wire_lists_key_column_and_format():
     class Row(Wire):
         id = fields.UUID()
         rate = Amount(attribute="rate_value")

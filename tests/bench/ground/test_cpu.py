@@ -1,4 +1,4 @@
-"""What processes used, out of the kernel's lines."""
+"""CPU time of processes, parsed from the kernel's files."""
 
 import os
 
@@ -8,7 +8,7 @@ from bench.ground import cpu
 from bench.ground.cpu import Capacity, ProcessTime
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-# Seconds per core: user, nice, system, idle, waiting for a disk, two kinds of interrupts, stolen, and two of guests.
+# Seconds per core: user, nice, system, idle, I/O wait, hard and soft interrupts, stolen, and two of guests.
 _CORES = {
     "cpu": [9, 9, 9, 9, 9, 9, 9, 9, 9, 9],
     "cpu0": [10, 2, 3, 70, 5, 1, 2, 7, 4, 0],
@@ -19,13 +19,13 @@ _CORES = {
 
 
 @pytest.mark.parametrize("name", ["postgres", "a name (with) brackets", "1 2 3 4 5 6 7 8 9) R 8"])
-def test_the_time_of_a_process_is_its_own_and_that_of_its_ended_children(name):
+def test_process_time_includes_its_finished_children(name):
     line = f"4321 ({name}) S 17 4321 4321 0 -1 4194304 1 2 3 4 {3 * _TICKS} {_TICKS} {5 * _TICKS} {2 * _TICKS} 20 0 1"
 
     assert cpu.parse_process(line) == ProcessTime(pid=4321, parent=17, seconds=11.0)
 
 
-def test_of_the_cores_the_wanted_ones_are_read_and_guests_once():
+def test_only_requested_cores_are_read_and_guest_time_counts_once():
     lines = "".join(
         f"{name} {' '.join(str(second * _TICKS) for second in seconds)}\n" for name, seconds in _CORES.items()
     )
@@ -35,7 +35,7 @@ def test_of_the_cores_the_wanted_ones_are_read_and_guests_once():
     assert cpu.parse_cores(lines, [10]) == Capacity(seconds=100.0, used=50.0)
 
 
-def test_a_tree_is_its_root_and_all_below_it():
+def test_tree_time_includes_all_descendants():
     processes = [
         ProcessTime(1, 0, 100.0),
         ProcessTime(7, 1, 1.0),
@@ -50,20 +50,20 @@ def test_a_tree_is_its_root_and_all_below_it():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "ours", "share"),
+    ("before", "after", "own_s", "share"),
     [
         (Capacity(10.0, 5.0), Capacity(30.0, 17.0), 8.0, 0.2),
         (Capacity(10.0, 5.0), Capacity(30.0, 25.0), 0.0, 1.0),
-        (Capacity(10.0, 5.0), Capacity(30.0, 9.0), 4.02, 0.0),  # two clocks that differ by a tick
+        (Capacity(10.0, 5.0), Capacity(30.0, 9.0), 4.02, 0.0),  # the two clocks differ by a tick
         (Capacity(10.0, 5.0), Capacity(10.0, 5.0), 0.0, 0.0),
     ],
 )
-def test_the_share_of_others_is_what_ours_is_not(before, after, ours, share):
-    assert cpu.share_of_others(before, after, ours=ours) == share
+def test_share_of_others_excludes_own_time(before, after, own_s, share):
+    assert cpu.share_of_others(before, after, ours=own_s) == share
 
 
-def test_this_process_is_found_and_has_used_something():
-    assert cpu.trees_seconds({"tests": os.getpid(), "nobody": 2**22 + 1}) == {
+def test_time_of_this_process_is_positive_and_of_a_missing_one_zero():
+    assert cpu.trees_seconds({"tests": os.getpid(), "missing": 2**22 + 1}) == {
         "tests": pytest.approx(1, abs=10_000),
-        "nobody": 0,
+        "missing": 0,
     }

@@ -1,4 +1,4 @@
-"""The load generator: every request once, answered, and at the pace that was asked for."""
+"""The load generator sends every request once at the requested pace and records its response."""
 
 import socket
 import threading
@@ -11,34 +11,34 @@ from bench.ground import load
 from bench.ground.load import Order
 
 
-def test_requests_at_a_pace_are_due_at_even_distances():
-    assert [load.due_at(100.0, place, 50.0) for place in (0, 1, 10, 100)] == [100.0, 100.02, 100.2, 102.0]
+def test_paced_requests_are_due_at_equal_intervals():
+    assert [load.due_at(100.0, index, 50.0) for index in (0, 1, 10, 100)] == [100.0, 100.02, 100.2, 102.0]
 
 
-def test_requests_without_a_pace_are_due_at_once():
-    assert [load.due_at(100.0, place, None) for place in (0, 1, 10)] == [100.0] * 3
+def test_unpaced_requests_are_due_at_once():
+    assert [load.due_at(100.0, index, None) for index in (0, 1, 10)] == [100.0] * 3
 
 
 @pytest.mark.parametrize("per_second", [None, 500.0])
-def test_every_request_is_answered_once_also_when_the_server_closes_between_them(per_second):
-    seen: list[bytes] = []
-    with _server(seen) as port:
+def test_every_request_is_answered_once_even_if_the_server_closes_connections(per_second):
+    received: list[bytes] = []
+    with _server(received) as port:
         requests = [b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(30)]
 
         result = load.send(Order(port, requests, connections=3, per_second=per_second))
 
     assert result.statuses == {"200": 30}
-    assert sorted(set(seen)) == sorted(requests)
+    assert sorted(set(received)) == sorted(requests)
     assert len(result.took_ms) == len(result.began) == 30
-    assert all(took > 0 for took in result.took_ms)
+    assert all(duration > 0 for duration in result.took_ms)
     if per_second:
-        distances = [later - earlier for earlier, later in zip(result.began, result.began[1:], strict=False)]
-        assert distances == pytest.approx([1 / per_second] * 29, abs=1e-5)
+        intervals = [later - earlier for earlier, later in zip(result.began, result.began[1:], strict=False)]
+        assert intervals == pytest.approx([1 / per_second] * 29, abs=1e-5)
 
 
 @contextmanager
-def _server(seen: list[bytes]) -> Iterator[int]:
-    """Answer in threads, four requests a connection."""
+def _server(received: list[bytes]) -> Iterator[int]:
+    """Run a threaded server that closes each connection after four requests."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve(sock: socket.socket) -> None:
@@ -47,7 +47,7 @@ def _server(seen: list[bytes]) -> Iterator[int]:
                 request = sock.recv(1024)
                 if not request:
                     return
-                seen.append(request)
+                received.append(request)
                 sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     def accept() -> None:

@@ -1,4 +1,4 @@
-"""`flask fx` as an operator types it. Rates are everybody's, so every test has currencies of its own."""
+"""`flask fx`. Rates are shared by all organizations, so every test uses its own currencies."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -18,7 +18,7 @@ def _today():
 
 @pytest.fixture
 def file(tmp_path):
-    """Write rows under the columns and return the path."""
+    """Return a function that writes rows to a CSV file and returns its path."""
 
     def write(*rows: str) -> str:
         path = tmp_path / "rates.csv"
@@ -28,17 +28,17 @@ def file(tmp_path):
     return write
 
 
-def test_a_file_is_stored(flask, file):
-    code, said = flask("fx", "load", file("AOA,912.5,2024-05-01", "AOA,913,2024-05-02"))
+def test_rates_of_a_file_are_stored(flask, file):
+    code, output = flask("fx", "load", file("AOA,912.5,2024-05-01", "AOA,913,2024-05-02"))
 
-    assert (code, said) == (0, "2 new, 0 replaced, 0 known already; up to 2024-05-02\nNext: flask fx status\n")
+    assert (code, output) == (0, "2 new, 0 replaced, 0 known already; up to 2024-05-02\nNext: flask fx status\n")
     assert [(str(on), rate) for _, on, rate in stored("AOA")] == [
         ("2024-05-01", Decimal("912.5")),
         ("2024-05-02", Decimal(913)),
     ]
 
 
-def test_a_rate_that_is_published_again_replaces_the_one_before(flask, file):
+def test_republished_rate_replaces_the_earlier_one(flask, file):
     flask("fx", "load", file("BAM,1,2024-05-01", "BAM,2,2024-05-02"))
 
     loaded = flask.json("fx", "load", file("BAM,1,2024-05-01", "BAM,2.5,2024-05-02", "BAM,3,2024-05-03"))
@@ -47,7 +47,7 @@ def test_a_rate_that_is_published_again_replaces_the_one_before(flask, file):
     assert [rate for *_, rate in stored("BAM")] == [Decimal(1), Decimal("2.5"), Decimal(3)]
 
 
-def test_it_is_audited(flask, file):
+def test_load_is_audited(flask, file):
     path = file("BDT,110,2024-05-01")
     flask("fx", "load", path)
 
@@ -59,36 +59,36 @@ def test_it_is_audited(flask, file):
     assert (actor, after["new"]) == ("operator", 1)
 
 
-def test_one_wrong_line_stores_nothing_and_is_named(flask, file):
+def test_invalid_line_is_reported_and_nothing_is_stored(flask, file):
     path = file("BIF,2900,2024-05-01", "BIF,0,2024-05-02")
 
-    code, said = flask("fx", "load", path)
+    code, output = flask("fx", "load", path)
 
-    assert (code, said) == (
+    assert (code, output) == (
         1,
         f"Error: {path}: line 3: '0' is not a positive decimal number. Nothing was stored.\n",
     )
     assert stored("BIF") == []
 
 
-def test_tomorrows_rate_is_refused(flask, file):
+def test_future_rate_is_refused(flask, file):
     today, tomorrow = _today(), _today() + timedelta(days=1)
 
     assert flask("fx", "load", file(f"BMD,1,{tomorrow + timedelta(days=1)}"))[0] == 1
     assert flask("fx", "load", file(f"BMD,1,{today}"))[0] == 0
 
 
-def test_a_history_of_many_portions_is_stored(flask, file, monkeypatch):
+def test_file_of_several_batches_is_stored(flask, file, monkeypatch):
     monkeypatch.setattr(fx_intake, "_BATCH", 7)
     first = _today() - timedelta(days=49)
 
-    code, said = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))
+    code, output = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))
 
-    assert (code, said.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {_today()}")
+    assert (code, output.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {_today()}")
     assert len(stored("BOB")) == 50
 
 
-def test_a_url_is_fetched(flask):
+def test_rates_are_loaded_from_a_url(flask):
     content = (
         b"<Envelope><Cube><Cube time='2019-05-06'><Cube currency='USD' rate='1.25'/>"
         b"<Cube currency='THB' rate='40'/><Cube currency='HRK' rate='7.4'/></Cube></Cube></Envelope>"
@@ -103,16 +103,16 @@ def test_a_url_is_fetched(flask):
 @pytest.mark.parametrize(
     ("content", "status", "why"), [(b"", 503, "it responded 503"), (b"<html></html>", 200, "no rate")]
 )
-def test_a_url_without_rates_stores_nothing(flask, content, status, why):
+def test_url_without_rates_stores_nothing(flask, content, status, why):
     with published(content, status) as url:
-        code, said = flask("fx", "load", url)
+        code, output = flask("fx", "load", url)
 
     assert code == 1
-    assert why in said
-    assert "Nothing was stored" in said
+    assert why in output
+    assert "Nothing was stored" in output
 
 
-def test_a_file_that_is_not_there_or_too_long_is_one_error(flask, tmp_path, monkeypatch):
+def test_missing_or_too_long_file_is_an_error(flask, tmp_path, monkeypatch):
     missing = flask("fx", "load", str(tmp_path / "none.csv"))
     folder = flask("fx", "load", str(tmp_path))
     monkeypatch.setattr(fx_feed, "MAX_BYTES", 10)
@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there_or_too_long_is_one_error(flask, tmp_path, monk
     assert "longer than 10 bytes" in too_long[1]
 
 
-def test_the_newest_of_each_are_listed(flask, file):
+def test_list_shows_the_newest_rate_per_currency(flask, file):
     flask("fx", "load", file("BSD,1,2024-05-01", "BSD,1.000001,2024-05-02", "BRL,5.4321,2024-05-01"))
 
     rates = {rate["currency"]: rate for rate in flask.json("fx", "list")}
@@ -134,7 +134,7 @@ def test_the_newest_of_each_are_listed(flask, file):
     assert flask("fx", "list")[0] == 0
 
 
-def test_status_names_the_currencies_in_use_and_which_are_stale(flask, file, brand):
+def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, file, brand):
     brand.program()
     ben = brand.affiliate("ben")
     for currency in ("BYN", "BZD", "CDF", "CRC"):
@@ -147,22 +147,22 @@ def test_status_names_the_currencies_in_use_and_which_are_stale(flask, file, bra
     )
     flask("fx", "load", file(f"CDF,2800,{_today()}"))
 
-    found = {age["currency"]: age for age in flask.json("fx", "status")}
+    ages = {age["currency"]: age for age in flask.json("fx", "status")}
 
-    assert found["BYN"] == {
+    assert ages["BYN"] == {
         "currency": "BYN",
         "newest": str(_today() - timedelta(days=3)),
         "ageDays": 3,
         "stale": False,
     }
-    assert (found["BZD"]["ageDays"], found["BZD"]["stale"]) == (4, True)
-    assert (found["CDF"]["ageDays"], found["CDF"]["stale"]) == (0, False)
-    assert (found["CRC"]["newest"], found["CRC"]["ageDays"], found["CRC"]["stale"]) == (None, None, True)
-    assert "CZK" not in found
-    assert "USD" not in found
+    assert (ages["BZD"]["ageDays"], ages["BZD"]["stale"]) == (4, True)
+    assert (ages["CDF"]["ageDays"], ages["CDF"]["stale"]) == (0, False)
+    assert (ages["CRC"]["newest"], ages["CRC"]["ageDays"], ages["CRC"]["stale"]) == (None, None, True)
+    assert "CZK" not in ages
+    assert "USD" not in ages
 
 
-def test_status_for_a_person_begins_with_the_oldest(flask, brand):
+def test_status_table_lists_the_oldest_first(flask, brand):
     brand.program()
     conversion(brand, brand.affiliate("ben"), currency="CLP")
 
@@ -172,14 +172,14 @@ def test_status_for_a_person_begins_with_the_oldest(flask, brand):
     assert lines[1].split()[1:] == ["none", "stale"]
 
 
-def test_a_currency_that_only_counts_is_in_use_too(flask, brand):
+def test_home_and_minimum_payout_currencies_are_in_use(flask, brand):
     brand.rows("update organization set home_currency = 'COP' where id = %s returning id", brand.id)
     brand.program(min_payout_cents=5, min_payout_currency="CVE")
 
     assert {"COP", "CVE"} <= {age["currency"] for age in flask.json("fx", "status")}
 
 
-def test_the_age_of_rates_is_a_metric(app, brand, flask, file):
+def test_age_of_rates_is_a_metric(app, brand, flask, file):
     brand.program()
     ben = brand.affiliate("ben")
     conversion(brand, ben, currency="DKK")

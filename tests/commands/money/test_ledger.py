@@ -1,4 +1,4 @@
-"""`flask ledger` as an operator types it, and what a red ledger stops."""
+"""`flask ledger`, and the payout runs that a red ledger stops."""
 
 import os
 from contextlib import closing
@@ -17,7 +17,7 @@ from tests.support.rows.paying import Payroll
 
 @pytest.fixture
 def payroll(app):
-    """Somebody was paid, and somebody is owed."""
+    """Return a payroll with a paid and an unpaid sale."""
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.sell("ann")
@@ -28,8 +28,8 @@ def payroll(app):
 
 
 @pytest.fixture
-def damaged(payroll):
-    """The same with one payment taken out of the ledger, which only whoever owns the tables can do."""
+def damaged_payroll(payroll):
+    """Return the payroll with one payment deleted from the ledger, which only the owner of the tables can do."""
     with (
         closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection,
         connection,
@@ -43,84 +43,84 @@ def damaged(payroll):
 _BOOKED = "the ledger booked what the lines of Paid payouts say"
 
 
-def test_a_check_of_money_that_adds_up_says_so(flask, payroll):
-    code, said = flask("ledger", "check", "--org", str(payroll.brand.id))
+def test_check_of_a_clean_ledger_reports_no_exceptions(flask, payroll):
+    code, output = flask("ledger", "check", "--org", str(payroll.brand.id))
 
     assert code == 0
-    assert said.startswith("1 organization, ") and said.endswith(" rules, 0 exceptions\n")
+    assert output.startswith("1 organization, ") and output.endswith(" rules, 0 exceptions\n")
 
 
-def test_a_check_names_the_rule_and_the_row_and_fails(flask, damaged):
-    broken = flask.json("ledger", "check", "--org", damaged.brand.id, code=1)["broken"]
+def test_failed_check_reports_the_rule_and_the_row(flask, damaged_payroll):
+    broken = flask.json("ledger", "check", "--org", damaged_payroll.brand.id, code=1)["broken"]
 
-    (payout_id,) = damaged.payouts("id")[0]
-    assert {one["organization"] for one in broken} == {str(damaged.brand.id)}
-    assert [one["exception"].split(",")[0] for one in broken if one["rule"] == _BOOKED] == [f"payout {payout_id}"]
+    (payout_id,) = damaged_payroll.payouts("id")[0]
+    assert {row["organization"] for row in broken} == {str(damaged_payroll.brand.id)}
+    assert [row["exception"].split(",")[0] for row in broken if row["rule"] == _BOOKED] == [f"payout {payout_id}"]
 
 
-def test_a_person_is_told_what_happens_next(flask, damaged):
-    code, said = flask("ledger", "check", "--org", str(damaged.brand.id))
+def test_failed_check_prints_the_consequence(flask, damaged_payroll):
+    code, output = flask("ledger", "check", "--org", str(damaged_payroll.brand.id))
 
     assert code == 1
-    assert _BOOKED in said
-    assert "payout runs wait for a review" in said
+    assert _BOOKED in output
+    assert "payout runs wait for a review" in output
 
 
-def test_every_organization_is_checked_when_none_is_named(flask, alone, payroll, rival):
+def test_check_without_an_organization_checks_all(flask, alone, payroll, rival):
     with db.unit_of_work(payroll.brand.id):
         db.db.run("update conversion set paid_cents = paid_cents - 1 where status = 'Paid'")
 
-    found = flask.json("ledger", "check", code=1)
+    result = flask.json("ledger", "check", code=1)
 
-    assert {one["organization"] for one in found["broken"]} == {str(payroll.brand.id)}
-    assert found["organizations"] == 2
+    assert {row["organization"] for row in result["broken"]} == {str(payroll.brand.id)}
+    assert result["organizations"] == 2
 
 
-def test_an_organization_that_is_not_there_is_said(flask):
-    code, said = flask("ledger", "check", "--org", str(uuid4()))
+def test_unknown_organization_is_reported(flask):
+    code, output = flask("ledger", "check", "--org", str(uuid4()))
 
     assert code == 1
-    assert "There is no organization" in said
+    assert "There is no organization" in output
 
 
-def test_the_last_result_is_kept_and_shown(flask, damaged):
-    flask("ledger", "check", "--org", str(damaged.brand.id))
+def test_status_shows_the_last_result(flask, damaged_payroll):
+    flask("ledger", "check", "--org", str(damaged_payroll.brand.id))
 
-    shown = flask.json("ledger", "status", "--red")
+    statuses = flask.json("ledger", "status", "--red")
 
-    (mine,) = [one for one in shown if one["organization"] == str(damaged.brand.id)]
-    assert _BOOKED in {one["rule"] for one in mine["broken"]}
-    assert str(damaged.brand.id) in flask("ledger", "status")[1]
+    (mine,) = [row for row in statuses if row["organization"] == str(damaged_payroll.brand.id)]
+    assert _BOOKED in {row["rule"] for row in mine["broken"]}
+    assert str(damaged_payroll.brand.id) in flask("ledger", "status")[1]
 
 
-def test_the_scheduled_check_looks_at_every_organization(alone, payroll, rival, drain):
+def test_scheduled_check_covers_every_organization(alone, payroll, rival, drain):
     with db.any_org_work():
         work.enqueue(jobs.LEDGER_CHECK, organization_id=None)
 
     drain("upkeep")
 
     with db.any_org_work():
-        checked = {one.organization_id for one in results.any_org_list(only_red=False)}
+        checked = {result.organization_id for result in results.any_org_list(only_red=False)}
     assert {payroll.brand.id, rival.id} == checked
 
 
-def test_the_metrics_page_counts_red_organizations(damaged, flask):
-    flask("ledger", "check", "--org", str(damaged.brand.id))
+def test_metrics_count_red_organizations(damaged_payroll, flask):
+    flask("ledger", "check", "--org", str(damaged_payroll.brand.id))
 
-    page = damaged.brand.app.test_client().get("/metrics").get_data(as_text=True)
+    page = damaged_payroll.brand.app.test_client().get("/metrics").get_data(as_text=True)
 
     (red,) = [line for line in page.splitlines() if line.startswith('finderfee_ledger_organizations{state="red"}')]
     assert float(red.split()[-1]) >= 1
     assert "finderfee_ledger_check_oldest_seconds" in page
 
 
-def test_while_the_ledger_is_red_a_run_waits_for_a_review(damaged, flask):
-    flask("ledger", "check", "--org", str(damaged.brand.id))
+def test_run_waits_for_a_review_while_the_ledger_is_red(damaged_payroll, flask):
+    flask("ledger", "check", "--org", str(damaged_payroll.brand.id))
 
-    assert damaged.run().run.review_status == "Pending"
+    assert damaged_payroll.run().run.review_status == "Pending"
 
 
-def test_when_the_ledger_is_clean_again_a_run_pays(payroll, flask):
+def test_run_needs_no_review_once_the_ledger_is_clean(payroll, flask):
     with db.unit_of_work(payroll.brand.id):
         results.stage(organization_id=payroll.brand.id, findings=[("rule", "text")], at=clock.now())
 

@@ -1,4 +1,4 @@
-"""`flask org` as an operator types it."""
+"""`flask org`: creating, listing and changing organizations."""
 
 import re
 from uuid import uuid4
@@ -27,41 +27,41 @@ def _column(brand, column: str):
     return brand.rows(f"select {column} from organization")[0][0]
 
 
-def test_a_new_organization_says_what_to_do_next(flask):
-    code, said = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", "ada@acme.example")
+def test_created_organization_is_printed_with_the_next_step(flask):
+    code, output = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", "ada@acme.example")
 
     assert code == 0
-    assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", said)
+    assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", output)
 
 
-def test_a_new_organization_is_what_was_asked_for_and_audited(flask):
-    made = flask.json("org", "create", "--name", "Acme", "--plan", "Pro", "--status", "Trialing", "--currency", "eur",
-              "--owner-email", "Ann@Example.com")  # fmt: skip
+def test_organization_is_created_as_requested_and_audited(flask):
+    created = flask.json("org", "create", "--name", "Acme", "--plan", "Pro", "--status", "Trialing", "--currency",
+              "eur", "--owner-email", "Ann@Example.com")  # fmt: skip
     with db.any_org_work():
         organization = db.db.row(
             "select plan_tier, subscription_status, home_currency, trial_ends_at::date - current_date"
-            " from organization where id = %s", (made["id"],)
+            " from organization where id = %s", (created["id"],)
         )  # fmt: skip
-        members = db.db.run("select email, role from member where organization_id = %s", (made["id"],))
+        members = db.db.run("select email, role from member where organization_id = %s", (created["id"],))
 
-    assert made["name"] == "Acme"
+    assert created["name"] == "Acme"
     assert organization == ("Pro", "Trialing", "EUR", 14)
     assert members == [("ann@example.com", "Owner")]
-    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(made["id"])] == [
-        ("organization.created", made["id"])
+    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(created["id"])] == [
+        ("organization.created", created["id"])
     ]
 
 
-def test_every_organization_is_listed_as_it_is_named(flask, brand):
-    brand.rows("update organization set name = '[/red] [bold]x' returning id")  # no markup of the table's
+def test_list_prints_organization_names_without_markup(flask, brand):
+    brand.rows("update organization set name = '[/red] [bold]x' returning id")  # must not be read as markup
 
-    listed = flask.json("org", "list")
-    code, said = flask("org", "list")
+    rows = flask.json("org", "list")
+    code, output = flask("org", "list")
 
-    shown = {"id": str(brand.id), "name": "[/red] [bold]x", "plan": "Growth", "status": "Active"}
-    assert shown | {"trackingDomain": None, "trackingDomainVerified": None} in listed
+    row = {"id": str(brand.id), "name": "[/red] [bold]x", "plan": "Growth", "status": "Active"}
+    assert row | {"trackingDomain": None, "trackingDomainVerified": None} in rows
     assert code == 0
-    assert "[/red] [bold]x" in said
+    assert "[/red] [bold]x" in output
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_every_organization_is_listed_as_it_is_named(flask, brand):
         ("taxFormRequired=on", "tax_form_required", True),
     ],
 )
-def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, value):
-    name, _, given = assignment.partition("=")
+def test_setting_is_changed_and_audited(flask, brand, assignment, column, value):
+    name, _, value_text = assignment.partition("=")
 
     changed = flask.json("org", "set", str(brand.id), assignment)
 
-    assert changed == {"id": str(brand.id), "set": {name: given}}
+    assert changed == {"id": str(brand.id), "set": {name: value_text}}
     assert _column(brand, column) == value
     assert _audit(brand.id) == [
-        ("organization.changed", "organization", str(brand.id), "operator", {name: given}),
+        ("organization.changed", "organization", str(brand.id), "operator", {name: value_text}),
     ]
 
 
 @pytest.mark.parametrize(
-    ("assignment", "said"),
+    ("assignment", "message"),
     [
         (
             "colour=red",
@@ -196,19 +196,19 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
         ("taxFormRequired=auto", "'auto' must be one of: on, off"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, said):
+def test_invalid_setting_is_refused_in_one_line_and_changes_nothing(flask, brand, assignment, message):
     code, output = flask("org", "set", str(brand.id), "status=Canceled", assignment)
 
     assert code == 1
     assert output.startswith("Error: ")
-    assert said in output
+    assert message in output
     assert output.count("\n") == 1
     assert _column(brand, "subscription_status") == "Active"
     assert _audit(brand.id) == []
 
 
 @pytest.mark.parametrize("setting", ["subdomain=shared-name-7", "portalHost=shared.acme.example"])
-def test_an_address_of_another_organization_is_refused_in_one_line(flask, brand, rival, setting):
+def test_host_of_another_organization_is_refused_in_one_line(flask, brand, rival, setting):
     assert flask("org", "set", str(rival.id), setting)[0] == 0
 
     code, output = flask("org", "set", str(brand.id), "plan=Free", setting)
@@ -218,7 +218,7 @@ def test_an_address_of_another_organization_is_refused_in_one_line(flask, brand,
     assert _column(brand, "plan_tier") == "Growth"
 
 
-def test_a_tracking_domain_is_verified_for_one_organization_and_only_until_it_changes(flask, brand, rival):
+def test_tracking_domain_is_verified_for_one_organization_until_changed(flask, brand, rival):
     both = ("trackingDomainVerified=on", "trackingDomain=go.shared.example")
     assert flask("org", "set", str(rival.id), *both)[0] == 0
 
@@ -247,20 +247,20 @@ def test_freed_host_goes_to_the_next_organization_and_is_audited(flask, brand, r
     assert flask("org", "set", str(brand.id), *both)[0] == 0
 
 
-def test_a_currency_that_is_set_says_since_when(flask, brand):
+def test_currency_change_is_timestamped(flask, brand):
     flask("org", "set", str(brand.id), "currency=EUR")
 
     assert _column(brand, "home_currency_changed_at > now() - interval '1 minute'") is True
 
 
-def test_an_organization_that_nobody_has_is_refused(flask):
-    nobody = str(uuid4())
+def test_unknown_organization_is_refused(flask):
+    unknown_id = str(uuid4())
 
-    assert flask("org", "set", nobody, "plan=Pro") == (1, f"Error: There is no organization {nobody}.\n")
+    assert flask("org", "set", unknown_id, "plan=Pro") == (1, f"Error: There is no organization {unknown_id}.\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["org", "create"], "Missing option '--name'"),
         (["org", "create", "--name", "x"], "Missing option '--owner-email'"),
@@ -269,15 +269,15 @@ def test_an_organization_that_nobody_has_is_refused(flask):
         (["org", "set", str(uuid4()), "plan"], "'plan' is not FIELD=VALUE"),
     ],
 )
-def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments, said):
+def test_invalid_arguments_exit_with_2(flask, arguments, message):
     code, output = flask(*arguments)
 
     assert code == 2
-    assert said in output
+    assert message in output
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "a@", "a b@acme.example", "x" * 250 + "@acme.example"])
-def test_owner_email_that_is_no_address_creates_no_organization(flask, email):
+def test_invalid_owner_email_creates_no_organization(flask, email):
     name = f"Acme {uuid4().hex}"
 
     code, output = flask("org", "create", "--name", name, "--owner-email", email)

@@ -1,4 +1,4 @@
-"""`flask token` as an operator types it."""
+"""`flask token`: local tokens for members, affiliates and human verification."""
 
 import time
 from datetime import timedelta
@@ -16,7 +16,7 @@ from tests.support.rows.paid_leads import verified_by
 
 @pytest.fixture
 def foreign_issuer(monkeypatch, tmp_path):
-    """Configure an issuer for both kinds of people."""
+    """Configure an external issuer of dashboard and affiliate tokens."""
     for kind in ("DASHBOARD", "AFFILIATE"):
         monkeypatch.setenv(f"{kind}_JWT_ISSUER", "https://id.example.com/")
         monkeypatch.setenv(f"{kind}_JWT_JWKS", str(tmp_path / "jwks.json"))
@@ -29,9 +29,9 @@ def foreign_issuer(monkeypatch, tmp_path):
 
 
 def _token(flask, *words: str) -> str:
-    said = flask.json("token", *words)
-    assert list(said) == ["token"]
-    return said["token"]
+    response = flask.json("token", *words)
+    assert list(response) == ["token"]
+    return response["token"]
 
 
 def _audit(subject: str) -> list[tuple]:
@@ -44,27 +44,27 @@ def _audit(subject: str) -> list[tuple]:
 
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
-def test_a_dashboard_token_speaks_for_a_role_of_the_organization(flask, brand, role):
-    found = tokens.verify_dashboard(_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
+def test_dashboard_token_has_the_organization_and_the_role(flask, brand, role):
+    claims = tokens.verify_dashboard(_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
 
-    assert (found.organization_id, found.role) == (brand.id, role)
-    assert (found.email, found.is_email_verified) == (f"{role.lower()}@example.com", True)
-    assert found.session_id
-    assert 0 <= time.time() + 86_400 - found.expires_at_s < 30
+    assert (claims.organization_id, claims.role) == (brand.id, role)
+    assert (claims.email, claims.is_email_verified) == (f"{role.lower()}@example.com", True)
+    assert claims.session_id
+    assert 0 <= time.time() + 86_400 - claims.expires_at_s < 30
 
 
-def test_a_dashboard_token_is_for_whom_it_is_asked(flask, brand):
+def test_dashboard_token_has_the_requested_email(flask, brand):
     email = f"Ann-{uuid4().hex}@Example.com"
-    found = tokens.verify_dashboard(
+    claims = tokens.verify_dashboard(
         _token(flask, "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email,
                   "--unverified-email", "--ttl-s", "60")
     )  # fmt: skip
 
-    assert (found.subject, found.email, found.is_email_verified) == (f"local:{email.lower()}", email.lower(), False)
-    assert 0 <= time.time() + 60 - found.expires_at_s < 30
+    assert (claims.subject, claims.email, claims.is_email_verified) == (f"local:{email.lower()}", email.lower(), False)
+    assert 0 <= time.time() + 60 - claims.expires_at_s < 30
 
 
-def test_an_affiliate_token_is_for_whom_it_is_asked(flask):
+def test_affiliate_token_has_the_requested_email(flask):
     email = f"Ben-{uuid4().hex}@Example.com"
     verified = tokens.verify_affiliate(_token(flask, "affiliate", "--email", email))
     unverified = tokens.verify_affiliate(
@@ -77,16 +77,16 @@ def test_an_affiliate_token_is_for_whom_it_is_asked(flask):
     assert 0 <= time.time() + 60 - unverified.expires_at_s < 30
 
 
-def test_a_person_sees_the_token_and_nothing_else(flask, brand):
-    code, said = flask("token", "dashboard", "--org", str(brand.id), "--role", "Owner")
-    affiliate_code, affiliate_said = flask("token", "affiliate", "--email", "ben@example.com")
+def test_output_is_the_token_only(flask, brand):
+    code, output = flask("token", "dashboard", "--org", str(brand.id), "--role", "Owner")
+    affiliate_code, affiliate_output = flask("token", "affiliate", "--email", "ben@example.com")
 
     assert (code, affiliate_code) == (0, 0)
-    assert tokens.verify_dashboard(said.removesuffix("\n"))
-    assert tokens.verify_affiliate(affiliate_said.removesuffix("\n"))
+    assert tokens.verify_dashboard(output.removesuffix("\n"))
+    assert tokens.verify_affiliate(affiliate_output.removesuffix("\n"))
 
 
-def test_issuing_is_audited_without_the_token(flask, brand):
+def test_issued_token_is_audited_without_its_value(flask, brand):
     email = f"ann-{uuid4().hex}@example.com"
     flask("token", "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email)
     flask("token", "affiliate", "--email", email, "--ttl-s", "60")
@@ -99,27 +99,27 @@ def test_issuing_is_audited_without_the_token(flask, brand):
     ]  # fmt: skip
 
 
-def test_an_organization_that_nobody_has_gets_no_token(flask):
-    nobody, email = str(uuid4()), f"ann-{uuid4().hex}@example.com"
+def test_unknown_organization_gets_no_token(flask):
+    unknown_id, email = str(uuid4()), f"ann-{uuid4().hex}@example.com"
 
-    assert flask("token", "dashboard", "--org", nobody, "--role", "Owner", "--email", email) == (
+    assert flask("token", "dashboard", "--org", unknown_id, "--role", "Owner", "--email", email) == (
         1,
-        f"Error: There is no organization {nobody}; `flask org list` shows them.\n",
+        f"Error: There is no organization {unknown_id}; `flask org list` shows them.\n",
     )
     assert _audit(f"local:{email}") == []
 
 
 @pytest.mark.parametrize("email", ["", "ann", "ann@", "a\0@example.com", "a b@example.com", "x" * 400 + "@example.com"])
-def test_an_email_that_cannot_be_one_is_refused_in_one_line(flask, email):
-    code, said = flask("token", "affiliate", "--email", email)
+def test_invalid_email_is_refused_in_one_line(flask, email):
+    code, output = flask("token", "affiliate", "--email", email)
 
     assert code == 1
-    assert said.endswith("is not a valid e-mail address.\n")
-    assert said.count("\n") == 1
+    assert output.endswith("is not a valid e-mail address.\n")
+    assert output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["dashboard", "--role", "Owner"], "Missing option '--org'"),
         (["dashboard", "--org", str(uuid4())], "Missing option '--role'"),
@@ -132,20 +132,20 @@ def test_an_email_that_cannot_be_one_is_refused_in_one_line(flask, email):
         (["affiliate", "--email", "a@example.com", "--ttl-s", "x"], "'x' is not a valid integer"),
     ],
 )
-def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments, said):
+def test_invalid_arguments_exit_with_2(flask, arguments, message):
     code, output = flask("token", *arguments)
 
     assert code == 2
-    assert said in output
+    assert message in output
 
 
-def test_with_an_issuer_there_is_no_token_but_where_to_get_one(flask, brand, foreign_issuer):
+def test_external_issuer_is_reported_instead_of_a_token(flask, brand, foreign_issuer):
     email = f"ann-{uuid4().hex}@example.com"
     dashboard = flask("token", "dashboard", "--org", str(brand.id), "--role", "Owner", "--email", email, "--json")
     affiliate = flask("token", "affiliate", "--email", email)
 
-    for kind, answer in (("dashboard", dashboard), ("affiliate", affiliate)):
-        assert answer == (
+    for kind, result in (("dashboard", dashboard), ("affiliate", affiliate)):
+        assert result == (
             1,
             f"Error: The {kind} tokens of this installation are issued by https://id.example.com/."
             " Next: request one there.\n",
@@ -153,7 +153,7 @@ def test_with_an_issuer_there_is_no_token_but_where_to_get_one(flask, brand, for
     assert _audit(f"local:{email}") == []
 
 
-def test_a_human_token_passes_for_a_person_while_no_service_is_configured(flask):
+def test_human_token_is_accepted_by_the_local_check(flask):
     with verified_by(URL="local"):
         token = _token(flask, "human")
 
@@ -161,8 +161,8 @@ def test_a_human_token_passes_for_a_person_while_no_service_is_configured(flask)
         assert not human_check.verify(token, ip="", about="", now=clock.now() + timedelta(minutes=10))
 
 
-def test_a_human_token_is_refused_where_it_would_not_be_accepted(flask):
-    code, said = flask("token", "human")
+def test_human_token_is_not_issued_without_the_local_check(flask):
+    code, output = flask("token", "human")
 
     assert code == 1
-    assert "HUMAN_CHECK_URL" in said
+    assert "HUMAN_CHECK_URL" in output

@@ -1,4 +1,4 @@
-"""`flask program` as an operator types it."""
+"""`flask program`: suspension, domains and lists."""
 
 import itertools
 from datetime import UTC, datetime
@@ -14,20 +14,20 @@ def _audit(brand):
 
 
 def _domain():
-    """Return a domain that no other test has: a verified one is one program's in the whole service."""
+    """Return a domain unique to the test, because a domain can be verified for one program only."""
     return f"partners{next(_NUMBERS)}.commands.example"
 
 
-def test_a_suspended_program_earns_nothing_until_it_is_resumed(flask, brand):
+def test_suspended_program_earns_nothing_until_resumed(flask, brand):
     program_id = str(brand.program())
     brand.affiliate("ben")
 
     suspended = flask.json("program", "suspend", program_id, "--why", "fraud")
-    refused = brand.sale()
+    refusal = brand.sale()
     resumed = flask.json("program", "resume", program_id)
 
     assert suspended == {"id": program_id, "suspended": True, "changed": True}
-    assert (refused.status_code, refused.json["error"]) == (400, "no_active_program")
+    assert (refusal.status_code, refusal.json["error"]) == (400, "no_active_program")
     assert resumed == {"id": program_id, "suspended": False, "changed": True}
     assert brand.sale().status_code == 200
     assert [(action, entity, actor, after.get("why")) for action, entity, actor, after in _audit(brand)] == [
@@ -36,7 +36,7 @@ def test_a_suspended_program_earns_nothing_until_it_is_resumed(flask, brand):
     ]
 
 
-def test_what_is_done_already_is_said_and_not_written_down(flask, brand):
+def test_repeated_suspension_is_reported_and_not_audited(flask, brand):
     program_id = str(brand.program())
     flask("program", "suspend", program_id)
     since = brand.rows("select suspended_at, updated_at from program")
@@ -53,7 +53,7 @@ def test_what_is_done_already_is_said_and_not_written_down(flask, brand):
     assert len(_audit(brand)) == 2
 
 
-def test_a_brand_can_still_change_a_suspended_program(flask, brand):
+def test_brand_can_change_a_suspended_program(flask, brand):
     program_id = brand.program()
     flask("program", "suspend", str(program_id))
 
@@ -61,14 +61,14 @@ def test_a_brand_can_still_change_a_suspended_program(flask, brand):
     assert brand.rows("select suspended_at is not null from program") == [(True,)]
 
 
-def test_a_domain_is_verified(flask, brand):
+def test_domain_is_verified_and_audited(flask, brand):
     domain = _domain()
     program_id = brand.program(custom_domain=domain)
 
-    answer = flask.json("program", "verify-domain", str(program_id))
+    verification = flask.json("program", "verify-domain", str(program_id))
     again = flask("program", "verify-domain", str(program_id))
 
-    assert answer == {"id": str(program_id), "customDomainVerified": True, "changed": True}
+    assert verification == {"id": str(program_id), "customDomainVerified": True, "changed": True}
     assert again == (0, f"Program {program_id} had a verified domain already.\n")
     assert brand.get(f"/api/v1/programs/{program_id}").json["customDomainVerified"] is True
     assert [(action, after["customDomain"]) for action, _, _, after in _audit(brand)] == [
@@ -76,32 +76,32 @@ def test_a_domain_is_verified(flask, brand):
     ]
 
 
-def test_a_program_without_a_domain_has_nothing_to_verify(flask, brand):
-    code, said = flask("program", "verify-domain", str(brand.program()))
+def test_program_without_a_domain_cannot_be_verified(flask, brand):
+    code, output = flask("program", "verify-domain", str(brand.program()))
 
     assert code == 1
-    assert "has no custom domain" in said
+    assert "has no custom domain" in output
 
 
-def test_an_archived_programs_domain_is_not_verified(flask, brand):
-    code, said = flask(
+def test_domain_of_an_archived_program_cannot_be_verified(flask, brand):
+    code, output = flask(
         "program", "verify-domain", str(brand.program(custom_domain=_domain(), archived_at=datetime.now(UTC)))
     )
 
     assert code == 1
-    assert "is archived" in said
+    assert "is archived" in output
 
 
-def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, rival):
+def test_domain_verified_for_another_program_is_refused(flask, brand, rival):
     domain = _domain()
     holder = rival.program(custom_domain=domain)
     program_id = brand.program(custom_domain=domain)
     flask("program", "verify-domain", str(holder))
 
-    refused = flask("program", "verify-domain", str(program_id))
+    refusal = flask("program", "verify-domain", str(program_id))
     rival.call("DELETE", f"/api/v1/programs/{holder}")
 
-    assert refused == (
+    assert refusal == (
         1,
         f"Error: {domain} is verified for program {holder}. A domain belongs to one program only.\n",
     )
@@ -114,18 +114,18 @@ def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, riva
 
 
 @pytest.mark.parametrize("command", ["suspend", "resume", "verify-domain"])
-def test_a_program_that_is_not_there_is_named(flask, command):
+def test_unknown_program_is_reported(flask, command):
     missing = str(uuid4())
 
-    code, said = flask("program", command, missing)
+    code, output = flask("program", command, missing)
 
-    assert (code, said) == (1, f"Error: There is no program {missing}. `flask program list` lists programs.\n")
+    assert (code, output) == (1, f"Error: There is no program {missing}. `flask program list` lists programs.\n")
     assert flask("program", command, "x")[0] == 2
 
 
 def test_programs_are_listed_with_their_state(flask, brand, rival):
     domain, now = _domain(), datetime.now(UTC)
-    made = [
+    programs = [
         brand.program(name="[/red] one", custom_domain=domain),
         brand.program(is_active=False),
         brand.program(suspended_at=now),
@@ -133,18 +133,18 @@ def test_programs_are_listed_with_their_state(flask, brand, rival):
     ]
     theirs = rival.program()
 
-    listed = flask.json("program", "list", "--org", str(brand.id))
-    everyones = flask.json("program", "list")
-    code, said = flask("program", "list", "--org", str(brand.id))
+    rows = flask.json("program", "list", "--org", str(brand.id))
+    all_rows = flask.json("program", "list")
+    code, output = flask("program", "list", "--org", str(brand.id))
 
-    assert [(row["id"], row["state"]) for row in listed] == list(
-        zip([str(each) for each in made], ["active", "inactive", "suspended", "archived"], strict=True)
+    assert [(row["id"], row["state"]) for row in rows] == list(
+        zip([str(program_id) for program_id in programs], ["active", "inactive", "suspended", "archived"], strict=True)
     )
-    assert (listed[0]["name"], listed[0]["domain"], listed[0]["verified"]) == ("[/red] one", domain, False)
-    assert str(theirs) in [row["id"] for row in everyones]
+    assert (rows[0]["name"], rows[0]["domain"], rows[0]["verified"]) == ("[/red] one", domain, False)
+    assert str(theirs) in [row["id"] for row in all_rows]
     assert code == 0
-    assert "[/red] one" in said
+    assert "[/red] one" in output
 
 
-def test_an_empty_list_says_so(flask, brand):
+def test_empty_program_list_prints_a_hint(flask, brand):
     assert flask("program", "list", "--org", str(brand.id)) == (0, "There is no program.\n")

@@ -1,4 +1,4 @@
-"""Which country an address lies in, by a list of networks."""
+"""Country of an IP address, by a list of networks."""
 
 import ipaddress
 import random
@@ -9,9 +9,9 @@ from domain.clicks import countries
 from domain.clicks.countries import BadCountries
 
 _LIST = """
-# who lies where
+# networks by country
 192.0.2.0/24,DE
-192.0.2.64/26,FR     # the narrowest counts
+192.0.2.64/26,FR     # the narrowest network applies
 192.0.2.70, at
 "198.51.100.0/24","US"
 198.51.100.128/25,ZZ
@@ -25,8 +25,8 @@ ffff::/16,AU
 """
 
 
-def test_an_address_has_the_country_of_the_narrowest_network_that_holds_it():
-    found = countries.parse(_LIST.splitlines())
+def test_address_has_the_country_of_its_narrowest_network():
+    country_list = countries.parse(_LIST.splitlines())
     expected = {
         "192.0.1.255": None,
         "192.0.2.0": "DE",
@@ -59,12 +59,12 @@ def test_an_address_has_the_country_of_the_narrowest_network_that_holds_it():
         "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff": "AU",
     }
 
-    assert {ip: found.country(ip) for ip in expected} == expected
+    assert {ip: country_list.country(ip) for ip in expected} == expected
 
 
-def test_what_is_no_address_has_no_country():
-    found = countries.parse(["0.0.0.0/0,DE", "::/0,DE"])
-    wrong = [
+def test_invalid_address_has_no_country():
+    country_list = countries.parse(["0.0.0.0/0,DE", "::/0,DE"])
+    invalid = [
         "",
         "unknown",
         "1.2.3",
@@ -78,32 +78,32 @@ def test_what_is_no_address_has_no_country():
         ":",
     ]
 
-    assert [ip for ip in wrong if found.country(ip) is not None] == []
-    assert (found.country("255.255.255.255"), found.country("ffff::")) == ("DE", "DE")
+    assert [ip for ip in invalid if country_list.country(ip) is not None] == []
+    assert (country_list.country("255.255.255.255"), country_list.country("ffff::")) == ("DE", "DE")
 
 
 @pytest.mark.parametrize("version", [4, 6])
-def test_random_networks_in_one_another_are_found_as_one_by_one(version):
-    chosen, bits = random.Random(version), 32 if version == 4 else 128
-    made = {}
+def test_nested_random_networks_match_a_linear_search(version):
+    rng, bits = random.Random(version), 32 if version == 4 else 128
+    codes = {}
     for _ in range(300):
-        prefix = chosen.choice([bits - 12, bits - 10, bits - 8, bits - 4, bits - 1, bits])
-        # Narrow ones crowd in a few places, some of them over the border between the halves of IPv6.
-        base = chosen.choice([0, 1 << (bits // 2), (1 << bits) - 4096])
-        first = (base + chosen.randrange(4096)) >> (bits - prefix) << (bits - prefix)
-        made[first, prefix] = chosen.choice(["DE", "FR", "US", "ZZ"])
-    kind = ipaddress.IPv4Network if version == 4 else ipaddress.IPv6Network
-    networks = {kind((first, prefix)): code for (first, prefix), code in made.items()}
+        prefix = rng.choice([bits - 12, bits - 10, bits - 8, bits - 4, bits - 1, bits])
+        # Networks cluster in three places; one straddles the border between the halves of an IPv6 address.
+        base = rng.choice([0, 1 << (bits // 2), (1 << bits) - 4096])
+        first = (base + rng.randrange(4096)) >> (bits - prefix) << (bits - prefix)
+        codes[first, prefix] = rng.choice(["DE", "FR", "US", "ZZ"])
+    network_type = ipaddress.IPv4Network if version == 4 else ipaddress.IPv6Network
+    networks = {network_type((first, prefix)): code for (first, prefix), code in codes.items()}
     lines = [f"{network},{code}" for network, code in networks.items()]
-    chosen.shuffle(lines)
-    found = countries.parse(lines)
+    rng.shuffle(lines)
+    country_list = countries.parse(lines)
 
     for base in (0, 1 << (bits // 2), (1 << bits) - 4096):
         for number in range(base, base + 4096, 7):
             address = ipaddress.IPv4Address(number) if version == 4 else ipaddress.IPv6Address(number)
-            holding = [network for network in networks if address in network]
-            expected = networks[max(holding, key=lambda network: network.prefixlen)] if holding else "ZZ"
-            assert (found.country(str(address)) or "ZZ") == expected, address
+            containing = [network for network in networks if address in network]
+            expected = networks[max(containing, key=lambda network: network.prefixlen)] if containing else "ZZ"
+            assert (country_list.country(str(address)) or "ZZ") == expected, address
 
 
 @pytest.mark.parametrize(
@@ -130,25 +130,30 @@ def test_random_networks_in_one_another_are_found_as_one_by_one(version):
         ("nonsense" * 100, f"is {('nonsense' * 100)[:60]!r}, without"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named_with_its_number(line, why):
-    with pytest.raises(BadCountries) as refused:
+def test_invalid_line_is_refused_with_its_number(line, why):
+    with pytest.raises(BadCountries) as refusal:
         countries.parse(
             ["# one", "10.0.0.0/8,DE", "", line, "nonsense"] if "FR" not in line else ["", "10.0.0.0/8,DE", "", line]
         )
 
-    assert str(refused.value).startswith(f"line 4 {why}")
+    assert str(refusal.value).startswith(f"line 4 {why}")
 
 
-def test_a_network_twice_with_one_country_is_there_once():
-    found = countries.parse(["10.0.0.0/8,DE", "10.0.0.0/8,DE", "10.1.0.0/16,DE"])
+def test_repeated_network_is_stored_once():
+    country_list = countries.parse(["10.0.0.0/8,DE", "10.0.0.0/8,DE", "10.1.0.0/16,DE"])
 
-    assert (found.country("10.1.2.3"), found.countries, found.spans) == ("DE", 1, {4: 2, 6: 0})
+    assert (country_list.country("10.1.2.3"), country_list.countries, country_list.spans) == ("DE", 1, {4: 2, 6: 0})
 
 
-def test_nothing_is_known_of_nothing():
-    for empty in ([], [""], ["# nothing", "   "]):
-        found = countries.parse(empty)
-        assert (found.country("192.0.2.1"), found.countries, found.spans, found.size_bytes) == (
+def test_empty_list_knows_no_country():
+    for lines in ([], [""], ["# nothing", "   "]):
+        country_list = countries.parse(lines)
+        assert (
+            country_list.country("192.0.2.1"),
+            country_list.countries,
+            country_list.spans,
+            country_list.size_bytes,
+        ) == (
             None,
             0,
             {4: 0, 6: 0},
@@ -156,12 +161,16 @@ def test_nothing_is_known_of_nothing():
         )
 
 
-def test_many_networks_take_little_memory():
-    found = countries.parse(f"10.{n >> 8}.{n & 255}.0/24,{('DE', 'FR')[n % 2]}" for n in range(60_000))
+def test_60_000_networks_take_five_bytes_each():
+    country_list = countries.parse(f"10.{n >> 8}.{n & 255}.0/24,{('DE', 'FR')[n % 2]}" for n in range(60_000))
 
-    assert found.spans[4] == 60_001  # and one that begins where the last ends
-    assert found.size_bytes <= 60_001 * 5
-    assert (found.country("10.0.3.9"), found.country("10.234.95.255"), found.country("10.234.96.0")) == (
+    assert country_list.spans[4] == 60_001  # plus one that begins where the last network ends
+    assert country_list.size_bytes <= 60_001 * 5
+    assert (
+        country_list.country("10.0.3.9"),
+        country_list.country("10.234.95.255"),
+        country_list.country("10.234.96.0"),
+    ) == (
         "FR",
         "FR",
         None,

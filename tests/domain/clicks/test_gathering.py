@@ -1,4 +1,4 @@
-"""Under which external id paid clicks are gathered. Source: core spec, "Conversion"; tracking spec, cpc_aggregation."""
+"""External ids that aggregate paid clicks. Source: core spec, "Conversion"; tracking spec, cpc_aggregation."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -21,52 +21,52 @@ def _row(status="Pending", currency="USD", value=VALUE):
     return HourRow(ROW, BASE, status, currency, value, commission_cents=100, reversed_cents=0)
 
 
-@pytest.mark.parametrize(("sub_id", "end"), [(None, ""), ("", ""), ("mail", ":mail")])
-def test_the_id_names_campaign_affiliate_hour_and_tag(sub_id, end):
+@pytest.mark.parametrize(("sub_id", "suffix"), [(None, ""), ("", ""), ("mail", ":mail")])
+def test_external_id_contains_campaign_affiliate_hour_and_sub_id(sub_id, suffix):
     at = datetime(2026, 3, 1, 12, 59, 59, tzinfo=UTC)
 
-    found = gathering.external_id(program_id=PROGRAM, affiliate_id=AFFILIATE, at=at, sub_id=sub_id)
+    external_id = gathering.external_id(program_id=PROGRAM, affiliate_id=AFFILIATE, at=at, sub_id=sub_id)
 
-    assert found == f"cpc:{PROGRAM}:{AFFILIATE}:2026030112{end}"
+    assert external_id == f"cpc:{PROGRAM}:{AFFILIATE}:2026030112{suffix}"
 
 
-def test_the_hour_is_that_of_utc():
+def test_hour_is_in_utc():
     at = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
 
-    found = gathering.external_id(program_id=PROGRAM, affiliate_id=AFFILIATE, at=at, sub_id=None)
+    external_id = gathering.external_id(program_id=PROGRAM, affiliate_id=AFFILIATE, at=at, sub_id=None)
 
-    assert found.endswith(":2026022823")
+    assert external_id.endswith(":2026022823")
 
 
-def test_an_id_stays_within_what_an_external_id_may_be():
+def test_external_id_has_at_most_255_characters():
     at = datetime(2026, 3, 1, tzinfo=UTC)
     base = gathering.external_id(program_id=PROGRAM, affiliate_id=AFFILIATE, at=at, sub_id="x" * 64)
 
     assert max(map(len, gathering.candidates(base, Fee(10**12, "USD")))) <= 255
 
 
-def test_the_first_clicks_of_an_hour_make_its_row():
+def test_first_clicks_of_an_hour_create_its_row():
     assert gathering.place(BASE, REWARD, {}) == (BASE, None)
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved"])
-def test_an_open_row_of_the_same_fee_takes_more(status):
+def test_open_row_with_the_same_fee_is_reused(status):
     row = _row(status)
 
     assert gathering.place(BASE, REWARD, {BASE: row}) == (BASE, row)
 
 
-@pytest.mark.parametrize("other", [{"currency": "EUR"}, {"value": Decimal("0.11")}])
-def test_another_fee_of_the_hour_has_a_row_of_its_own(other):
-    assert gathering.place(BASE, REWARD, {BASE: _row(**other)}) == (f"{BASE}@10USD", None)
+@pytest.mark.parametrize("changes", [{"currency": "EUR"}, {"value": Decimal("0.11")}])
+def test_another_fee_in_the_hour_gets_its_own_row(changes):
+    assert gathering.place(BASE, REWARD, {BASE: _row(**changes)}) == (f"{BASE}@10USD", None)
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated", "Refunded"])
-def test_a_row_that_was_decided_against_takes_no_more_and_has_no_successor(status):
+def test_denied_row_takes_no_clicks_and_has_no_successor(status):
     assert gathering.place(BASE, REWARD, {BASE: _row(status)}) is None
 
 
-def test_a_paid_row_has_successors_and_the_last_of_them_none():
+def test_paid_row_has_successors_up_to_the_last_candidate():
     rows = {}
     for name in gathering.candidates(BASE, FEE):
         assert gathering.place(BASE, REWARD, rows) == (name, None)

@@ -1,4 +1,4 @@
-"""What becomes of clicks. Source: core spec, "Click and lead fraud review" and "Program" (budgetCents)."""
+"""Outcomes of clicks. Source: core spec, "Click and lead fraud review" and "Program" (budgetCents)."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -28,80 +28,80 @@ def _row(**fields):
     return HourRow(id=UUID(int=1), external_event_id=BASE, reversed_cents=0, **values | fields)
 
 
-def _purse(budget_cents=None):
+def _reserves(budget_cents=None):
     budget = None if budget_cents is None else Fee(budget_cents, "USD")
     return {"p": BudgetReserve(budget=budget, spent={}, per_usd={})}
 
 
 @pytest.mark.parametrize(("score", "outcome"), [(0, "earned"), (60, "held"), (100, "blocked")])
-def test_a_paid_click_earns_as_its_score_allows(score, outcome):
+def test_paid_click_is_earned_held_or_blocked_by_its_score(score, outcome):
     assert outcomes.outcome(_click(score=score), strictness="balanced") == outcome
 
 
 @pytest.mark.parametrize(("score", "outcome"), [(0, "recorded"), (60, "recorded"), (100, "blocked")])
-def test_a_click_that_pays_nothing_is_recorded_or_blocked(score, outcome):
+def test_unpaid_click_is_recorded_or_blocked(score, outcome):
     assert outcomes.outcome(_click(score=score, terms=None), strictness="balanced") == outcome
 
 
 @pytest.mark.parametrize("score", [0, 60, 100])
-def test_a_duplicate_is_nothing_else(score):
+def test_duplicate_stays_a_duplicate_at_any_score(score):
     assert outcomes.outcome(_click(score=score, is_duplicate=True), strictness="balanced") == "duplicate"
 
 
 @pytest.mark.parametrize(("score", "outcome"), [(0, "unscored"), (60, "held"), (100, "blocked")])
-def test_only_what_passes_our_rules_waits_for_the_scorer(score, outcome):
+def test_only_a_passing_click_waits_for_the_scorer(score, outcome):
     assert outcomes.outcome(_click(score=score), strictness="balanced", waits_for_scorer=True) == outcome
 
 
-def test_clicks_of_an_hour_and_a_tag_make_one_row():
+def test_clicks_of_an_hour_and_sub_id_share_a_row():
     clicks = [_click(1), _click(2, occurred_at=NOON + timedelta(minutes=59)), _click(3, sub_id="mail")]
 
-    harvest = outcomes.gather(outcomes.group_by_hour(clicks), rows={}, purses=_purse())
+    result = outcomes.gather(outcomes.group_by_hour(clicks), rows={}, purses=_reserves())
 
-    assert [(one.external_event_id, one.row, one.cents) for one in harvest.gathered] == [
+    assert [(group.external_event_id, group.row, group.cents) for group in result.gathered] == [
         (BASE, None, 20),
         (f"{BASE}:mail", None, 10),
     ]
-    assert harvest.unpaid == {}
+    assert result.unpaid == {}
 
 
-def test_a_row_that_is_there_takes_more():
+def test_existing_row_is_extended():
     row = _row()
 
-    (gathered,) = outcomes.gather(outcomes.group_by_hour([_click()]), rows={BASE: row}, purses=_purse()).gathered
+    (gathered,) = outcomes.gather(outcomes.group_by_hour([_click()]), rows={BASE: row}, purses=_reserves()).gathered
 
     assert (gathered.row, gathered.cents) == (row, 10)
 
 
-def test_what_the_budget_does_not_hold_is_over_it():
-    harvest = outcomes.gather(
-        outcomes.group_by_hour([_click(n) for n in range(3)]), rows={}, purses=_purse(budget_cents=25)
+def test_clicks_beyond_the_budget_are_over_budget():
+    result = outcomes.gather(
+        outcomes.group_by_hour([_click(n) for n in range(3)]), rows={}, purses=_reserves(budget_cents=25)
     )
 
-    assert [len(one.clicks) for one in harvest.gathered] == [2]
-    assert harvest.unpaid == {"click-2": "over_budget"}
+    assert [len(group.clicks) for group in result.gathered] == [2]
+    assert result.unpaid == {"click-2": "over_budget"}
 
 
-def test_a_spent_budget_makes_no_row():
-    harvest = outcomes.gather(outcomes.group_by_hour([_click()]), rows={}, purses=_purse(budget_cents=0))
+def test_spent_budget_creates_no_row():
+    result = outcomes.gather(outcomes.group_by_hour([_click()]), rows={}, purses=_reserves(budget_cents=0))
 
-    assert (harvest.gathered, harvest.unpaid) == ([], {"click-1": "over_budget"})
-
-
-def test_clicks_of_a_row_that_was_denied_are_recorded_and_cost_no_budget():
-    purses = _purse(budget_cents=10)
-
-    harvest = outcomes.gather(outcomes.group_by_hour([_click()]), rows={BASE: _row(status="Denied")}, purses=purses)
-
-    assert (harvest.gathered, harvest.unpaid) == ([], {"click-1": "recorded"})
-    assert purses["p"].reserve(Fee(10, "USD"), 1) == 1
+    assert (result.gathered, result.unpaid) == ([], {"click-1": "over_budget"})
 
 
-def test_further_rows_are_looked_for_only_beside_one_of_another_fee():
+def test_clicks_of_a_denied_row_are_recorded_without_budget():
+    reserves = _reserves(budget_cents=10)
+
+    result = outcomes.gather(outcomes.group_by_hour([_click()]), rows={BASE: _row(status="Denied")}, purses=reserves)
+
+    assert (result.gathered, result.unpaid) == ([], {"click-1": "recorded"})
+    assert reserves["p"].reserve(Fee(10, "USD"), 1) == 1
+
+
+def test_successor_ids_are_listed_only_for_a_row_with_another_fee():
     hours = outcomes.group_by_hour([_click()])
 
     assert outcomes.list_successor_ids(hours, {}) == set()
     assert outcomes.list_successor_ids(hours, {BASE: _row()}) == set()
-    further = outcomes.list_successor_ids(hours, {BASE: _row(value=Decimal("0.20"))})
-    assert {f"{BASE}@10USD", f"{BASE}@10USD+2", f"{BASE}@10USD+24"} <= further
-    assert BASE not in further
+    successor_ids = outcomes.list_successor_ids(hours, {BASE: _row(value=Decimal("0.20"))})
+    assert {f"{BASE}@10USD", f"{BASE}@10USD+2", f"{BASE}@10USD+24"} <= successor_ids
+    assert BASE not in successor_ids

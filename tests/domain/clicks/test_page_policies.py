@@ -1,4 +1,4 @@
-"""Does a page's policy let our script in? Source: Content Security Policy Level 3."""
+"""Whether a page's Content Security Policy allows the script. Source: Content Security Policy Level 3."""
 
 import pytest
 
@@ -9,7 +9,7 @@ SCRIPT = "https://go.finderfee.example/api/v1/r/loader.js"
 HOST = "https://go.finderfee.example"
 
 
-def _judge(*policies, page=PAGE, script=SCRIPT, nonce=None):
+def _check(*policies, page=PAGE, script=SCRIPT, nonce=None):
     return page_policies.check(policies, page=page, script=script, nonce=nonce)
 
 
@@ -35,8 +35,8 @@ def _judge(*policies, page=PAGE, script=SCRIPT, nonce=None):
         f"script-src {HOST}; script-src 'none'",
     ],
 )
-def test_what_lets_it_in(policy):
-    assert _judge(policy) == page_policies.PolicyResult(True)
+def test_policy_allows_the_script(policy):
+    assert _check(policy) == page_policies.PolicyResult(True)
 
 
 @pytest.mark.parametrize(
@@ -57,36 +57,36 @@ def test_what_lets_it_in(policy):
         ("script-src wss:", (f"script-src wss: {HOST}",)),
     ],
 )
-def test_what_keeps_it_out_is_told_with_what_would_be_right(policy, lines):
-    judged = _judge(policy)
+def test_blocking_policy_is_reported_with_the_corrected_directives(policy, lines):
+    result = _check(policy)
 
-    assert judged == page_policies.PolicyResult(False, lines)
-
-
-def test_each_policy_has_to_let_it_in():
-    judged = _judge(f"script-src {HOST}, script-src 'self'", "connect-src 'none'")
-
-    assert judged.lines == (f"script-src 'self' {HOST}", f"connect-src {HOST}")
+    assert result == page_policies.PolicyResult(False, lines)
 
 
-def test_the_pages_own_origin_is_itself():
-    own = "https://acme.example:8443/r/loader.js"
+def test_every_policy_must_allow_the_script():
+    result = _check(f"script-src {HOST}, script-src 'self'", "connect-src 'none'")
 
-    assert _judge("script-src 'self'", page="https://acme.example:8443/", script=own).is_allowed
-    assert not _judge("script-src 'self'", page="https://acme.example/", script=own).is_allowed
-
-
-def test_without_a_scheme_that_of_the_page_holds():
-    plain = "http://127.0.0.1:8000/r/loader.js"
-
-    assert not _judge("script-src 127.0.0.1:8000", script=plain).is_allowed
-    assert _judge("script-src 127.0.0.1:8000", page="http://localhost/", script=plain).is_allowed
+    assert result.lines == (f"script-src 'self' {HOST}", f"connect-src {HOST}")
 
 
-def test_a_nonce_on_the_tag_lets_the_script_in_and_nothing_else_does_where_addresses_do_not_count():
-    dynamic = f"script-src 'nonce-r4nd' 'strict-dynamic' https: {HOST}"
+def test_self_is_the_origin_of_the_page():
+    script_url = "https://acme.example:8443/r/loader.js"
 
-    assert _judge(dynamic, nonce="r4nd").is_allowed
-    assert _judge(dynamic, nonce="other") == page_policies.PolicyResult(False)
-    assert _judge(dynamic) == page_policies.PolicyResult(False)
-    assert not _judge("connect-src 'nonce-r4nd'", nonce="r4nd").is_allowed
+    assert _check("script-src 'self'", page="https://acme.example:8443/", script=script_url).is_allowed
+    assert not _check("script-src 'self'", page="https://acme.example/", script=script_url).is_allowed
+
+
+def test_source_without_a_scheme_uses_the_scheme_of_the_page():
+    http_script = "http://127.0.0.1:8000/r/loader.js"
+
+    assert not _check("script-src 127.0.0.1:8000", script=http_script).is_allowed
+    assert _check("script-src 127.0.0.1:8000", page="http://localhost/", script=http_script).is_allowed
+
+
+def test_strict_dynamic_allows_the_script_only_by_nonce():
+    policy = f"script-src 'nonce-r4nd' 'strict-dynamic' https: {HOST}"
+
+    assert _check(policy, nonce="r4nd").is_allowed
+    assert _check(policy, nonce="other") == page_policies.PolicyResult(False)
+    assert _check(policy) == page_policies.PolicyResult(False)
+    assert not _check("connect-src 'nonce-r4nd'", nonce="r4nd").is_allowed

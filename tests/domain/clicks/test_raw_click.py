@@ -1,4 +1,4 @@
-"""What is kept of a visit. Source: tracking spec, "Public click endpoint"."""
+"""Stored fields of a visit. Source: tracking spec, "Public click endpoint"."""
 
 import pytest
 
@@ -18,11 +18,11 @@ from domain.clicks import raw_click
         ("?a=1&amp;gclid=2&#038;b=3&amp%3Bc=4", ("a", "gclid", "b", "c")),
     ],
 )
-def test_the_names_of_an_addresss_parameters_once_each(url, names):
+def test_parameter_names_of_a_url_are_listed_once(url, names):
     assert raw_click.query_names_from_url(url) == names
 
 
-def test_at_most_fifty_names_are_kept():
+def test_at_most_50_parameter_names_are_stored():
     assert len(raw_click.query_names_from_url("?" + "&".join(f"p{number}=1" for number in range(200)))) == 50
 
 
@@ -38,7 +38,7 @@ def test_at_most_fifty_names_are_kept():
         (f"https://{'x' * 300}/", "x" * 253),
     ],
 )
-def test_of_a_referrer_the_host_is_kept(url, host):
+def test_only_the_host_of_a_referrer_is_stored(url, host):
     assert raw_click.host_from_url(url) == host
 
 
@@ -52,14 +52,14 @@ def test_of_a_referrer_the_host_is_kept(url, host):
         ("dé, x" + "y" * 40, ()),
     ],
 )
-def test_languages_are_tags_in_the_order_sent(header, tags):
+def test_language_tags_keep_the_order_of_the_header(header, tags):
     assert raw_click.languages_from_header(header) == tags
 
 
-def test_at_most_twenty_languages_are_kept():
+def test_at_most_20_languages_are_stored():
     assert len(raw_click.languages_from_header(",".join(["de"] * 100))) == 20
 
 
-@pytest.mark.parametrize(("sent", "kept"), [("Firefox", "Firefox"), ("a\x00b\nc", "abc"), ("x" * 600, "x" * 512)])
-def test_an_agent_is_kept_printable_and_cut(sent, kept):
-    assert raw_click.agent_from_header(sent) == kept
+@pytest.mark.parametrize(("header", "stored"), [("Firefox", "Firefox"), ("a\x00b\nc", "abc"), ("x" * 600, "x" * 512)])
+def test_user_agent_is_stored_printable_and_shortened(header, stored):
+    assert raw_click.agent_from_header(header) == stored

@@ -1,4 +1,4 @@
-"""Clicks judged in two steps. Source: core spec, "Click and lead fraud review"."""
+"""Scoring of clicks in two steps. Source: core spec, "Click and lead fraud review"."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -21,65 +21,65 @@ def _click(number, minutes=0.0, **fields):
     return RawClick(**values | fields)
 
 
-def _crowd(chance, count):
-    """Make clicks of few visitors and networks on few links within three hours."""
-    found = []
+def _random_clicks(rng, count):
+    """Return clicks of few visitors and networks on few links within three hours."""
+    clicks = []
     for number in range(count):
-        slug, affiliate_id = chance.choice([("ben", "a"), ("ben2", "a"), ("cleo", "b")])
-        who = {"visitor": f"v{chance.randrange(12)}", "network": f"n{chance.randrange(6)}"}
-        found.append(_click(number, chance.uniform(0, 180), slug=slug, affiliate_id=affiliate_id, **who))
-    return found
+        slug, affiliate_id = rng.choice([("ben", "a"), ("ben2", "a"), ("cleo", "b")])
+        origin = {"visitor": f"v{rng.randrange(12)}", "network": f"n{rng.randrange(6)}"}
+        clicks.append(_click(number, rng.uniform(0, 180), slug=slug, affiliate_id=affiliate_id, **origin))
+    return clicks
 
 
-def _past(chance):
-    """Make what is known of some of the visitors and networks, twice the same."""
-    both = ClickHistory(), ClickHistory()
+def _random_histories(rng):
+    """Return two equal histories of some of the visitors and networks."""
+    histories = ClickHistory(), ClickHistory()
     for number in range(0, 12, 3):
-        last = NOON + timedelta(minutes=chance.uniform(-90, 200))
-        near = (last - timedelta(minutes=chance.uniform(0, 80)), last) if chance.random() < 0.7 else (None, None)
-        for history in both:
+        last = NOON + timedelta(minutes=rng.uniform(-90, 200))
+        near = (last - timedelta(minutes=rng.uniform(0, 80)), last) if rng.random() < 0.7 else (None, None)
+        for history in histories:
             history.add_visits(
                 visitor=f"v{number}", program_id="p", affiliate_id="a", slug="ben", last_at=last, near_first=near[0],
                 near_last=near[1],
             )  # fmt: skip
-    moments = [NOON + timedelta(minutes=chance.uniform(-60, 240)) for _ in range(30)]
-    for history in both:
-        history.add_network(network="n1", program_id="p", slug="ben", times=moments)
-    return both
+    times = [NOON + timedelta(minutes=rng.uniform(-60, 240)) for _ in range(30)]
+    for history in histories:
+        history.add_network(network="n1", program_id="p", slug="ben", times=times)
+    return histories
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_past_on_top_says_what_it_says_of_each_click_in_turn(seed):
-    chance = random.Random(seed)  # a crowd that is the same every time
-    crowd = _crowd(chance, 120)
-    past, same_past = _past(chance)
+def test_rescored_batch_equals_clicks_scored_one_by_one(seed):
+    rng = random.Random(seed)  # the same clicks on every run
+    clicks = _random_clicks(rng, 120)
+    history, second_history = _random_histories(rng)
 
-    found = scoring.rescore(scoring.score_batch(crowd), past, frozenset())
+    batch = scoring.rescore(scoring.score_batch(clicks), history, frozenset())
 
-    in_turn = [same_past.add_click(one.click, one.at) for one in found]
-    assert [(one.facts, one.is_duplicate) for one in found] == in_turn
-    assert any(one.is_duplicate for one in found)
-    assert not all(one.is_duplicate for one in found)
+    expected = [second_history.add_click(scored.click, scored.at) for scored in batch]
+    assert [(scored.facts, scored.is_duplicate) for scored in batch] == expected
+    assert any(scored.is_duplicate for scored in batch)
+    assert not all(scored.is_duplicate for scored in batch)
 
 
-def test_clicks_are_judged_once_each_in_the_order_of_time():
+def test_each_click_is_scored_once_in_time_order():
     late, early = _click(1, 5, visitor="v"), _click(2, visitor="v")
 
-    found = scoring.score_batch([late, early, late])
+    batch = scoring.score_batch([late, early, late])
 
-    assert [(one.click, one.is_duplicate) for one in found] == [(early, False), (late, True)]
-
-
-def test_hosts_that_the_brand_banned_count_for_clicks_of_which_nothing_is_known():
-    (alone,) = scoring.score_batch([_click(1, referrer_host="shop.deals.example")])
-
-    (found,) = scoring.rescore([alone], ClickHistory(), frozenset({"deals.example"}))
-
-    assert alone.verdict.reasons == ()
-    assert found.verdict.reasons == ("banned_referrer",)
+    assert [(scored.click, scored.is_duplicate) for scored in batch] == [(early, False), (late, True)]
 
 
-@pytest.mark.parametrize("written", ["soon", "2026-03-01T12:00:00"])
-def test_what_is_no_moment_with_its_zone_is_refused(written):
+def test_banned_referrer_scores_a_click_without_history():
+    (scored,) = scoring.score_batch([_click(1, referrer_host="shop.deals.example")])
+
+    (rescored,) = scoring.rescore([scored], ClickHistory(), frozenset({"deals.example"}))
+
+    assert scored.verdict.reasons == ()
+    assert rescored.verdict.reasons == ("banned_referrer",)
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-03-01T12:00:00"])
+def test_invalid_time_or_time_without_a_zone_is_refused(text):
     with pytest.raises(ValueError, match=r"Invalid isoformat|time zone"):
-        scoring.score_batch([_click(1, occurred_at=written)])
+        scoring.score_batch([_click(1, occurred_at=text)])

@@ -1,4 +1,4 @@
-"""A channel tag has one spelling."""
+"""Sub ids are normalized to one spelling."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from domain.clicks import subid
 
 
 @pytest.mark.parametrize(
-    ("value", "tag"),
+    ("value", "sub_id"),
     [
         ("newsletter", "newsletter"),
         ("NewsLetter_May-2026.b", "newsletter_may-2026.b"),
@@ -19,17 +19,17 @@ from domain.clicks import subid
         ("!" * 100 + "b" * 70, "b" * 64),
     ],
 )
-def test_tag_is_lower_case_clean_and_short(value: str, tag: str) -> None:
-    assert subid.normalize(value) == tag
+def test_sub_id_is_lowercased_cleaned_and_shortened(value: str, sub_id: str) -> None:
+    assert subid.normalize(value) == sub_id
 
 
 @pytest.mark.parametrize("value", [None, "", "   ", "!?", "日本"])
-def test_nothing_left_is_no_tag(value: str | None) -> None:
+def test_value_without_valid_characters_is_none(value: str | None) -> None:
     assert subid.normalize(value) is None
 
 
 @given(st.text())
 def test_normalizing_twice_changes_nothing(value: str) -> None:
-    once = subid.normalize(value)
+    normalized = subid.normalize(value)
 
-    assert subid.normalize(once) == once
+    assert subid.normalize(normalized) == normalized

@@ -1,4 +1,4 @@
-"""The nearest rate wins and the sale is priced in its own currency."""
+"""The most specific rate applies, and the commission is computed in the sale's currency."""
 
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -29,15 +29,15 @@ NO_OVERRIDE = replace(EVERY_LEVEL, custom_type=None, custom_value=None)
 TIERS_AND_DEFAULT = replace(NO_OVERRIDE, group_type=None, group_value=None)
 
 
-def percentage(value: str) -> CommissionRate:
+def percentage_rate(value: str) -> CommissionRate:
     return CommissionRate(type=CommissionType.Percentage, value=Decimal(value), source="program")
 
 
-def fixed(value: str) -> CommissionRate:
+def fixed_rate(value: str) -> CommissionRate:
     return CommissionRate(type=CommissionType.Fixed, value=Decimal(value), source="program")
 
 
-def test_affiliate_override_wins_over_everything() -> None:
+def test_affiliate_rate_wins_over_every_other_level() -> None:
     rate = choose_rate(EVERY_LEVEL)
 
     assert rate == CommissionRate(type=CommissionType.Fixed, value=Decimal(7), source="affiliate")
@@ -55,7 +55,7 @@ def test_tier_wins_over_the_default() -> None:
     assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(30), source="tier")
 
 
-def test_default_applies_when_nothing_else_speaks() -> None:
+def test_default_applies_without_any_other_rate() -> None:
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=()))
 
     assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(20), source="program")
@@ -81,22 +81,22 @@ def test_highest_reached_tier_counts(
     assert (rate.value, rate.source) == (Decimal(value), source)
 
 
-def test_explicit_zero_override_is_a_rate() -> None:
+def test_affiliate_rate_of_zero_applies() -> None:
     rate = choose_rate(replace(EVERY_LEVEL, custom_type=CommissionType.Percentage, custom_value=Decimal(0)))
 
     assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="affiliate")
 
 
-def test_explicit_zero_group_rate_is_a_rate() -> None:
+def test_group_rate_of_zero_applies() -> None:
     rate = choose_rate(replace(NO_OVERRIDE, group_value=Decimal(0)))
 
     assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="group")
 
 
-def test_zero_tier_is_a_rate() -> None:
-    nothing = RevenueTier(min_revenue_cents=0, currency="USD", type=CommissionType.Fixed, value=Decimal(0))
+def test_tier_rate_of_zero_applies() -> None:
+    zero_tier = RevenueTier(min_revenue_cents=0, currency="USD", type=CommissionType.Fixed, value=Decimal(0))
 
-    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(nothing,), tier_revenue_cents=Fraction(0)))
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(zero_tier,), tier_revenue_cents=Fraction(0)))
 
     assert rate == CommissionRate(type=CommissionType.Fixed, value=Decimal(0), source="tier")
 
@@ -104,31 +104,35 @@ def test_zero_tier_is_a_rate() -> None:
 PER_USD = {"USD": Decimal(1), "EUR": Decimal("0.9"), "JPY": Decimal("150.37"), "KWD": Decimal("0.307")}
 
 
-def _source_in(home: str, currency: str, least: int, revenue: Fraction, per_usd: dict[str, Decimal]) -> str:
-    tier = RevenueTier(min_revenue_cents=least, currency=currency, type=CommissionType.Fixed, value=Decimal(1))
+def _source_in(home: str, currency: str, min_revenue_cents: int, revenue: Fraction, per_usd: dict[str, Decimal]) -> str:
+    tier = RevenueTier(
+        min_revenue_cents=min_revenue_cents, currency=currency, type=CommissionType.Fixed, value=Decimal(1)
+    )
     facts = replace(TIERS_AND_DEFAULT, tiers=(tier,), tier_revenue_cents=revenue, home_currency=home, per_usd=per_usd)
     return choose_rate(facts).source
 
 
 @given(
     currencies=st.tuples(st.sampled_from(list(PER_USD)), st.sampled_from(list(PER_USD))),
-    least=st.integers(min_value=0, max_value=10**12),
-    off=st.fractions(min_value=-2, max_value=2),
+    min_revenue_cents=st.integers(min_value=0, max_value=10**12),
+    difference=st.fractions(min_value=-2, max_value=2),
 )
 def test_a_threshold_in_another_currency_is_compared_exactly(
-    currencies: tuple[str, str], least: int, off: Fraction
+    currencies: tuple[str, str], min_revenue_cents: int, difference: Fraction
 ) -> None:
     home, currency = currencies
     places = {"USD": 2, "EUR": 2, "JPY": 0, "KWD": 3}
-    in_dollars = Fraction(least) / 10 ** places[currency] / Fraction(PER_USD[currency])
+    in_dollars = Fraction(min_revenue_cents) / 10 ** places[currency] / Fraction(PER_USD[currency])
     threshold = in_dollars * Fraction(PER_USD[home]) * 10 ** places[home]
 
-    assert _source_in(home, currency, least, threshold, PER_USD) == "tier"
-    assert _source_in(home, currency, least, threshold + off, PER_USD) == ("program" if off < 0 else "tier")
+    assert _source_in(home, currency, min_revenue_cents, threshold, PER_USD) == "tier"
+    assert _source_in(home, currency, min_revenue_cents, threshold + difference, PER_USD) == (
+        "program" if difference < 0 else "tier"
+    )
 
 
 @pytest.mark.parametrize(("revenue_cents", "source"), [(1, "program"), (2, "tier")])
-def test_a_threshold_between_two_minor_units_is_reached_by_the_upper_one(revenue_cents: int, source: str) -> None:
+def test_threshold_between_two_minor_units_is_reached_at_the_upper_one(revenue_cents: int, source: str) -> None:
     # 100 yen at 8000 per dollar are 1.25 cents, which would round to 1.
     assert _source_in("USD", "JPY", 100, Fraction(revenue_cents), {"JPY": Decimal(8000)}) == source
 
@@ -136,19 +140,19 @@ def test_a_threshold_between_two_minor_units_is_reached_by_the_upper_one(revenue
 @pytest.mark.parametrize(
     ("home", "per_usd"), [("USD", {}), ("EUR", {"JPY": Decimal(150)}), ("EUR", {"EUR": Decimal("0.9")})]
 )
-def test_a_tier_without_a_usable_rate_is_never_reached(home: str, per_usd: dict[str, Decimal]) -> None:
+def test_tier_without_an_exchange_rate_is_never_reached(home: str, per_usd: dict[str, Decimal]) -> None:
     assert _source_in(home, "JPY", 0, Fraction(10**12), per_usd) == "program"
 
 
-def test_a_tier_without_a_rate_stands_in_no_other_ones_way() -> None:
-    lost = replace(GOLD, currency="JPY", min_revenue_cents=1)
+def test_tier_without_an_exchange_rate_does_not_block_other_tiers() -> None:
+    unconvertible = replace(GOLD, currency="JPY", min_revenue_cents=1)
 
-    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, lost)))
+    rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, unconvertible)))
 
     assert rate == CommissionRate(type=CommissionType.Percentage, value=Decimal(25), source="tier")
 
 
-def test_the_highest_of_tiers_in_different_currencies_is_the_one_of_the_most_value() -> None:
+def test_tiers_in_different_currencies_are_ordered_by_value() -> None:
     yen = replace(SILVER, currency="JPY", min_revenue_cents=120_000)  # 800 dollars, less than 1000
 
     rate = choose_rate(replace(TIERS_AND_DEFAULT, tiers=(SILVER, replace(yen, value=Decimal(5))), per_usd=PER_USD))
@@ -156,7 +160,7 @@ def test_the_highest_of_tiers_in_different_currencies_is_the_one_of_the_most_val
     assert rate.value == 25
 
 
-def test_level_with_a_value_but_no_type_is_silent() -> None:
+def test_level_with_a_value_but_no_type_is_skipped() -> None:
     rate = choose_rate(replace(EVERY_LEVEL, custom_type=None))
 
     assert rate.source == "group"
@@ -165,34 +169,34 @@ def test_level_with_a_value_but_no_type_is_silent() -> None:
 @pytest.mark.parametrize(
     ("rate", "amount_cents", "currency", "commission_cents"),
     [
-        (percentage("20"), 4900, "USD", 980),
-        (percentage("12.5"), 4, "USD", 0),
-        (percentage("12.5"), 12, "USD", 2),
-        (percentage("10"), 25, "JPY", 2),
-        (percentage("10"), 35, "KWD", 4),
-        (percentage("0"), 4900, "USD", 0),
-        (percentage("100"), 1_000_000_000_000, "VND", 1_000_000_000_000),
-        (fixed("5"), 4900, "USD", 500),
-        (fixed("5"), 4900, "JPY", 5),
-        (fixed("5"), 4900, "BHD", 5000),
-        (fixed("0.005"), 4900, "USD", 0),
-        (fixed("0.015"), 4900, "USD", 2),
-        (fixed("0"), 4900, "USD", 0),
+        (percentage_rate("20"), 4900, "USD", 980),
+        (percentage_rate("12.5"), 4, "USD", 0),
+        (percentage_rate("12.5"), 12, "USD", 2),
+        (percentage_rate("10"), 25, "JPY", 2),
+        (percentage_rate("10"), 35, "KWD", 4),
+        (percentage_rate("0"), 4900, "USD", 0),
+        (percentage_rate("100"), 1_000_000_000_000, "VND", 1_000_000_000_000),
+        (fixed_rate("5"), 4900, "USD", 500),
+        (fixed_rate("5"), 4900, "JPY", 5),
+        (fixed_rate("5"), 4900, "BHD", 5000),
+        (fixed_rate("0.005"), 4900, "USD", 0),
+        (fixed_rate("0.015"), 4900, "USD", 2),
+        (fixed_rate("0"), 4900, "USD", 0),
     ],
 )
-def test_sale_is_priced_in_its_own_currency(
+def test_commission_is_computed_in_the_currency_of_the_sale(
     rate: CommissionRate, amount_cents: int, currency: str, commission_cents: int
 ) -> None:
     assert price(rate=rate, amount_cents=amount_cents, currency=currency) == commission_cents
 
 
 def test_fixed_commission_may_exceed_the_sale() -> None:
-    assert price(rate=fixed("50"), amount_cents=100, currency="EUR") == 5000
+    assert price(rate=fixed_rate("50"), amount_cents=100, currency="EUR") == 5000
 
 
 def test_fixed_commission_in_an_unsupported_currency_is_refused() -> None:
     with pytest.raises(ValueError, match="unsupported currency"):
-        price(rate=fixed("1"), amount_cents=100, currency="IQD")
+        price(rate=fixed_rate("1"), amount_cents=100, currency="IQD")
 
 
 @given(
@@ -202,15 +206,15 @@ def test_fixed_commission_in_an_unsupported_currency_is_refused() -> None:
 def test_percentage_commission_is_the_decimal_product_rounded_half_even(amount_cents: int, percent: Decimal) -> None:
     wide = Context(prec=60)
 
-    commission_cents = price(rate=percentage(str(percent)), amount_cents=amount_cents, currency="USD")
+    commission_cents = price(rate=percentage_rate(str(percent)), amount_cents=amount_cents, currency="USD")
 
     exact = wide.multiply(Decimal(amount_cents), wide.multiply(percent, Decimal("0.01")))
     assert commission_cents == int(exact.quantize(Decimal(1), rounding=ROUND_HALF_EVEN, context=wide))
     assert 0 <= commission_cents <= amount_cents
 
 
-def test_a_codes_own_rate_stands_between_the_affiliates_and_the_groups():
-    own = CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="coupon")
+def test_coupon_rate_ranks_between_affiliate_and_group_rate():
+    coupon_rate = CommissionRate(type=CommissionType.Percentage, value=Decimal(0), source="coupon")
 
-    assert choose_rate(replace(NO_OVERRIDE, coupon=own)) == own
-    assert choose_rate(replace(EVERY_LEVEL, coupon=own)).source == "affiliate"
+    assert choose_rate(replace(NO_OVERRIDE, coupon=coupon_rate)) == coupon_rate
+    assert choose_rate(replace(EVERY_LEVEL, coupon=coupon_rate)).source == "affiliate"

@@ -1,4 +1,4 @@
-"""The names by which a program knows a buyer."""
+"""The identity keys by which a program recognizes a buyer."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from domain.conversions import customers
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"),
+    ("identity", "expected"),
     [
         ({"customer_id": "cus_1", "email": "A+x@b.test"}, ("id:cus_1", "of::cus_1", "email:a@b.test")),
         ({"customer_id": "cus_1", "email": None, "gateway": "stripe"}, ("id:cus_1", "of:stripe:cus_1", None)),
@@ -14,14 +14,14 @@ from domain.conversions import customers
         ({"customer_id": "", "email": ""}, (None, None, None)),
     ],
 )
-def test_buyer_has_a_name_by_id_and_one_by_inbox(known, expected):
-    names = customers.names(**known, is_test=False)
+def test_buyer_has_one_name_by_id_and_one_by_email(identity, expected):
+    names = customers.names(**identity, is_test=False)
 
     assert (names.id_name, names.other_name, names.email_name) == expected
     assert names.is_known == any(expected)
 
 
-def test_buyers_of_test_sales_have_names_of_their_own():
+def test_names_of_test_buyers_are_separate():
     names = customers.names(customer_id="cus_1", email="a@b.test", is_test=True)
 
     assert (names.id_name, names.other_name, names.email_name) == (
@@ -31,5 +31,5 @@ def test_buyers_of_test_sales_have_names_of_their_own():
     )
 
 
-def test_gateway_without_an_id_names_nobody():
+def test_gateway_without_a_customer_id_is_dropped():
     assert customers.names(customer_id=None, email="a@b.test", gateway="stripe", is_test=False).gateway is None

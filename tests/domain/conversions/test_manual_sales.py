@@ -1,4 +1,4 @@
-"""How far back a sale may lie that is recorded by hand. Source: core spec, "Conversions" (manual conversion)."""
+"""How old a manually recorded sale may be. Source: core spec, "Conversions" (manual conversion)."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from domain.conversions import manual_sales
 
 
 @pytest.mark.parametrize(
-    ("now", "occurred", "is_possible"),
+    ("now", "occurred_at", "is_possible"),
     [
         ("2026-05-01T12:00", "2026-05-01T12:00", True),
         ("2026-05-01T12:00", "2026-05-01T12:01", False),
@@ -18,7 +18,7 @@ from domain.conversions import manual_sales
         ("2024-02-29T12:00", "2019-02-28T11:59", False),
     ],
 )
-def test_five_years_back_are_counted_to_the_day(now, occurred, is_possible):
-    moments = [datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (occurred, now)]
+def test_manual_sale_may_be_up_to_five_years_old(now, occurred_at, is_possible):
+    sale_time, current_time = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (occurred_at, now))
 
-    assert manual_sales.is_possible(moments[0], now=moments[1]) is is_possible
+    assert manual_sales.is_possible(sale_time, now=current_time) is is_possible

@@ -1,4 +1,4 @@
-"""A recruiter earns a named, rounded share of the recruit's commission."""
+"""A recruiter earns a rounded share of the recruit's commission under its own event id."""
 
 from decimal import Decimal
 from uuid import UUID
@@ -28,13 +28,13 @@ def test_share_rounds_half_to_even(commission_cents: int, percent: str, share_ce
     assert override.share_cents(commission_cents=commission_cents, percent=Decimal(percent)) == share_cents
 
 
-def test_event_id_joins_parent_and_recruiter() -> None:
+def test_event_id_contains_parent_id_and_recruiter_id() -> None:
     event_id = override.external_event_id(parent_external_event_id="order_1", recruiter_id=RECRUITER)
 
     assert event_id == "order_1:override:0123abcd456789ef0123456789abcdef"
 
 
-def test_parent_id_of_200_characters_is_kept() -> None:
+def test_parent_id_of_200_characters_is_not_hashed() -> None:
     event_id = override.external_event_id(parent_external_event_id="é" * 200, recruiter_id=RECRUITER)
 
     assert event_id == "é" * 200 + ":override:0123abcd456789ef0123456789abcdef"
@@ -69,7 +69,7 @@ def test_long_parent_id_is_hashed_by_its_utf_8_bytes() -> None:
         ("Invalidated", "Invalidated"),
     ],
 )
-def test_only_a_parent_out_of_payment_passes_its_status_on(parent_status: str, status: str) -> None:
+def test_override_starts_denied_or_invalidated_only_with_its_parent(parent_status: str, status: str) -> None:
     assert override.initial_status(parent_status) == status
 
 

@@ -1,4 +1,4 @@
-"""A customer's payments earn inside their window and outside their delay."""
+"""A customer's payments earn within the recurring window and after the delay."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -36,7 +36,7 @@ def test_type_refuses_an_ordinal_below_one() -> None:
         (datetime(2026, 12, 15, tzinfo=UTC), 1, datetime(2027, 1, 15, tzinfo=UTC)),
     ],
 )
-def test_window_ends_that_many_calendar_months_after_the_anchor(
+def test_window_ends_the_given_calendar_months_after_the_first_payment(
     first_paid_at: datetime, months: int, end: datetime
 ) -> None:
     assert recurring.window_end(first_paid_at=first_paid_at, months=months) == end
@@ -52,7 +52,7 @@ def test_window_is_counted_in_utc() -> None:
     assert end.tzinfo is UTC
 
 
-def test_window_too_long_for_the_calendar_ends_with_it() -> None:
+def test_window_beyond_the_last_date_ends_on_the_last_date() -> None:
     end = recurring.window_end(first_paid_at=ANCHOR, months=1_000_000)
 
     assert end == datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
@@ -68,20 +68,20 @@ def test_window_refuses_negative_months() -> None:
         recurring.window_end(first_paid_at=ANCHOR, months=-1)
 
 
-def facts(*, ordinal: int = 1, months: int | None = None, delay: int = 0) -> WindowFacts:
+def window_facts(*, ordinal: int = 1, months: int | None = None, delay: int = 0) -> WindowFacts:
     return WindowFacts(first_paid_at=ANCHOR, ordinal=ordinal, recurring_months=months, recurring_delay_invoices=delay)
 
 
 def test_lifetime_terms_earn_on_every_renewal() -> None:
-    assert recurring.earns(facts(ordinal=200), paid_at=datetime(2042, 9, 30, tzinfo=UTC))
+    assert recurring.earns(window_facts(ordinal=200), paid_at=datetime(2042, 9, 30, tzinfo=UTC))
 
 
 def test_zero_months_earn_on_the_first_payment() -> None:
-    assert recurring.earns(facts(months=0), paid_at=ANCHOR)
+    assert recurring.earns(window_facts(months=0), paid_at=ANCHOR)
 
 
 def test_zero_months_do_not_earn_on_a_renewal() -> None:
-    assert not recurring.earns(facts(ordinal=2, months=0), paid_at=ANCHOR)
+    assert not recurring.earns(window_facts(ordinal=2, months=0), paid_at=ANCHOR)
 
 
 @pytest.mark.parametrize(
@@ -94,27 +94,27 @@ def test_zero_months_do_not_earn_on_a_renewal() -> None:
         (datetime(2027, 1, 1, tzinfo=UTC), False),
     ],
 )
-def test_window_holds_its_start_and_not_its_end(paid_at: datetime, is_inside: bool) -> None:
-    assert recurring.earns(facts(ordinal=3, months=3), paid_at=paid_at) is is_inside
+def test_window_includes_its_start_and_excludes_its_end(paid_at: datetime, is_inside: bool) -> None:
+    assert recurring.earns(window_facts(ordinal=3, months=3), paid_at=paid_at) is is_inside
 
 
 @pytest.mark.parametrize(("ordinal", "is_earning"), [(1, False), (2, False), (3, True), (4, True)])
-def test_delay_silences_the_first_payments(ordinal: int, is_earning: bool) -> None:
+def test_payments_within_the_delay_earn_nothing(ordinal: int, is_earning: bool) -> None:
     paid_at = datetime(2026, 2, 10, tzinfo=UTC)
 
-    assert recurring.earns(facts(ordinal=ordinal, delay=2), paid_at=paid_at) is is_earning
+    assert recurring.earns(window_facts(ordinal=ordinal, delay=2), paid_at=paid_at) is is_earning
 
 
-def test_delay_does_not_move_the_window() -> None:
+def test_delay_does_not_extend_the_window() -> None:
     paid_at = datetime(2026, 2, 28, 10, 30, tzinfo=UTC)
 
-    assert not recurring.earns(facts(ordinal=2, months=1, delay=1), paid_at=paid_at)
+    assert not recurring.earns(window_facts(ordinal=2, months=1, delay=1), paid_at=paid_at)
 
 
 def test_delayed_first_payment_of_a_one_time_program_earns_nothing() -> None:
-    assert not recurring.earns(facts(months=0, delay=1), paid_at=ANCHOR)
+    assert not recurring.earns(window_facts(months=0, delay=1), paid_at=ANCHOR)
 
 
 @pytest.mark.parametrize("months", [None, 0, 12])
-def test_sale_that_stands_alone_earns(months: int | None) -> None:
-    assert recurring.earns(facts(months=months), paid_at=ANCHOR)
+def test_single_sale_earns_with_any_window(months: int | None) -> None:
+    assert recurring.earns(window_facts(months=months), paid_at=ANCHOR)

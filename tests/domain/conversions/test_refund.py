@@ -1,4 +1,4 @@
-"""Refunds reverse commission by the running total and complete exactly."""
+"""Refunds reverse commission in proportion to the cumulative refund, and a full refund reverses all of it."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ SALE = RefundBalance(amount_cents=10_000, commission_cents=2_000, refunded_cents
 BONUS = RefundBalance(amount_cents=0, commission_cents=500, refunded_cents=0, reversed_cents=0, status="Pending")
 
 
-def after(balance: RefundBalance, outcome: RefundOutcome) -> RefundBalance:
+def apply_outcome(balance: RefundBalance, outcome: RefundOutcome) -> RefundBalance:
     return replace(
         balance,
         refunded_cents=outcome.cumulative_cents,
@@ -23,12 +23,12 @@ def after(balance: RefundBalance, outcome: RefundOutcome) -> RefundBalance:
 
 
 def refusal_code(balance: RefundBalance, *, requested_cents: int | None) -> str:
-    with pytest.raises(RefundRefused) as refused:
+    with pytest.raises(RefundRefused) as refusal:
         refund.apply(balance, requested_cents=requested_cents)
-    return refused.value.code
+    return refusal.value.code
 
 
-def test_partial_refund_keeps_the_status() -> None:
+def test_partial_refund_leaves_the_status_unchanged() -> None:
     outcome = refund.apply(SALE, requested_cents=4_000)
 
     assert outcome == RefundOutcome(
@@ -57,7 +57,7 @@ def test_refund_that_reaches_the_amount_is_full() -> None:
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Paid"])
-def test_full_refund_flips_every_earning_status(status: str) -> None:
+def test_full_refund_sets_the_status_refunded(status: str) -> None:
     outcome = refund.apply(replace(SALE, status=status), requested_cents=None)
 
     assert outcome.status == "Refunded"
@@ -67,7 +67,7 @@ def test_full_refund_flips_every_earning_status(status: str) -> None:
 @pytest.mark.parametrize(
     ("requested_cents", "cumulative_cents", "is_full"), [(None, 10_000, True), (10_000, 10_000, True), (1, 1, False)]
 )
-def test_conversion_out_of_payment_records_the_refund_and_reverses_nothing(
+def test_refund_of_a_denied_or_invalidated_conversion_reverses_nothing(
     status: str, requested_cents: int | None, cumulative_cents: int, is_full: bool
 ) -> None:
     outcome = refund.apply(replace(SALE, status=status), requested_cents=requested_cents)
@@ -94,18 +94,18 @@ def test_conversion_out_of_payment_records_the_refund_and_reverses_nothing(
         (1, 5, [1], [5]),
     ],
 )
-def test_reversals_follow_the_running_total(
+def test_reversals_follow_the_cumulative_refund(
     amount_cents: int, commission_cents: int, refunds: list[int], reversals: list[int]
 ) -> None:
     balance = replace(SALE, amount_cents=amount_cents, commission_cents=commission_cents)
 
-    seen = []
+    actual_reversals = []
     for requested_cents in refunds:
         outcome = refund.apply(balance, requested_cents=requested_cents)
-        balance = after(balance, outcome)
-        seen.append(outcome.reversal_cents)
+        balance = apply_outcome(balance, outcome)
+        actual_reversals.append(outcome.reversal_cents)
 
-    assert seen == reversals
+    assert actual_reversals == reversals
 
 
 def test_conversion_released_after_a_partial_refund_catches_up_on_the_next() -> None:
@@ -116,7 +116,7 @@ def test_conversion_released_after_a_partial_refund_catches_up_on_the_next() -> 
     assert outcome.reversal_cents == 1_000
 
 
-def test_commission_adjusted_below_what_was_reversed_reverses_nothing() -> None:
+def test_commission_adjusted_below_the_reversed_amount_reverses_nothing() -> None:
     adjusted = replace(SALE, commission_cents=100, refunded_cents=5_000, reversed_cents=1_000)
 
     outcome = refund.apply(adjusted, requested_cents=None)
@@ -124,7 +124,7 @@ def test_commission_adjusted_below_what_was_reversed_reverses_nothing() -> None:
     assert outcome.reversal_cents == 0
 
 
-def test_amount_zero_conversion_is_refunded_whole_when_the_amount_is_omitted() -> None:
+def test_omitted_amount_refunds_a_zero_amount_conversion_in_full() -> None:
     outcome = refund.apply(BONUS, requested_cents=None)
 
     assert outcome == RefundOutcome(
@@ -132,37 +132,37 @@ def test_amount_zero_conversion_is_refunded_whole_when_the_amount_is_omitted() -
     )
 
 
-def test_amount_for_conversion_without_amount_is_invalid() -> None:
+def test_refund_amount_for_a_zero_amount_conversion_is_invalid() -> None:
     assert refusal_code(BONUS, requested_cents=1) == "refund_amount_invalid"
 
 
-def test_amount_for_reward_with_amount_is_invalid() -> None:
+def test_refund_amount_for_an_indivisible_reward_is_invalid() -> None:
     assert refusal_code(replace(SALE, is_indivisible=True), requested_cents=1) == "refund_amount_invalid"
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-def test_denied_conversion_without_amount_is_refunded_once(status: str) -> None:
+def test_second_refund_of_a_denied_zero_amount_conversion_is_refused(status: str) -> None:
     assert refund.apply(replace(BONUS, status=status), requested_cents=None).is_full
     refunded = replace(BONUS, status=status, is_refunded=True)
     assert refusal_code(refunded, requested_cents=None) == "already_fully_refunded"
 
 
 @pytest.mark.parametrize(("status", "before", "restored"), [("Refunded", "Paid", "Paid"), ("Paid", None, "Paid")])
-def test_locked_history_gets_back_its_status(status: str, before: str | None, restored: str) -> None:
-    got = refund.restored_status(status, before=before, net_cents=500, paid_cents=0, is_locked=True)
+def test_restored_refund_of_locked_history_restores_its_status(status: str, before: str | None, restored: str) -> None:
+    status_after = refund.restored_status(status, before=before, net_cents=500, paid_cents=0, is_locked=True)
 
-    assert got == restored
+    assert status_after == restored
 
 
 @pytest.mark.parametrize("requested_cents", [None, 1])
-def test_amount_zero_conversion_is_refunded_once(requested_cents: int | None) -> None:
+def test_second_refund_of_a_zero_amount_conversion_is_refused(requested_cents: int | None) -> None:
     refunded = replace(BONUS, reversed_cents=500, status="Refunded")
 
     assert refusal_code(refunded, requested_cents=requested_cents) == "already_fully_refunded"
 
 
 @pytest.mark.parametrize("requested_cents", [0, -1])
-def test_amount_that_is_not_positive_is_refused(requested_cents: int) -> None:
+def test_refund_amount_below_one_is_refused(requested_cents: int) -> None:
     assert refusal_code(SALE, requested_cents=requested_cents) == "refund_amount_invalid"
 
 
@@ -175,22 +175,22 @@ def test_fully_refunded_conversion_is_refused(status: str, requested_cents: int 
 
 
 @pytest.mark.parametrize(("refunded_cents", "requested_cents"), [(0, 10_001), (4_000, 6_001), (9_999, 2)])
-def test_overflow_is_refused_and_not_clamped(refunded_cents: int, requested_cents: int) -> None:
+def test_refund_above_the_remaining_amount_is_refused(refunded_cents: int, requested_cents: int) -> None:
     balance = replace(SALE, refunded_cents=refunded_cents)
 
     assert refusal_code(balance, requested_cents=requested_cents) == "amount_exceeds_original"
 
 
-def test_invalid_amount_is_refused_before_a_full_refund_is() -> None:
+def test_invalid_amount_is_reported_before_full_refund() -> None:
     refunded = replace(SALE, refunded_cents=10_000, reversed_cents=2_000, status="Refunded")
 
     assert refusal_code(refunded, requested_cents=0) == "refund_amount_invalid"
 
 
-def test_refusal_carries_a_message_for_a_human() -> None:
-    refused = RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
+def test_refusal_has_a_code_and_a_message() -> None:
+    refusal = RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
 
-    assert (refused.code, refused.message) == ("refund_amount_invalid", "The refund amount must be positive.")
+    assert (refusal.code, refusal.message) == ("refund_amount_invalid", "The refund amount must be positive.")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_refusal_carries_a_message_for_a_human() -> None:
         (0, 400, 3, False, 2),
     ],
 )
-def test_cascade_reverses_the_parents_fraction(
+def test_cascade_reverses_the_refunded_fraction_of_the_parent(
     reversed_cents: int,
     parent_amount_cents: int,
     parent_cumulative_cents: int,
@@ -240,14 +240,16 @@ def sales_with_refunds(draw: st.DrawFn) -> tuple[RefundBalance, list[int]]:
 
 
 @given(sales_with_refunds())
-def test_any_partial_refunds_grow_within_the_commission_and_complete_it(drawn: tuple[RefundBalance, list[int]]) -> None:
+def test_partial_refunds_that_sum_to_the_amount_reverse_the_whole_commission(
+    drawn: tuple[RefundBalance, list[int]],
+) -> None:
     balance, refunds = drawn
 
     reversals = []
     for requested_cents in refunds:
         assert balance.status == "Pending"
         outcome = refund.apply(balance, requested_cents=requested_cents)
-        balance = after(balance, outcome)
+        balance = apply_outcome(balance, outcome)
         reversals.append(outcome.reversal_cents)
         assert outcome.reversal_cents >= 0
         assert balance.reversed_cents <= balance.commission_cents
@@ -257,13 +259,13 @@ def test_any_partial_refunds_grow_within_the_commission_and_complete_it(drawn: t
 
 
 @given(sales_with_refunds())
-def test_partial_refunds_reverse_what_one_refund_of_their_sum_does(drawn: tuple[RefundBalance, list[int]]) -> None:
-    untouched, refunds = drawn
-    stepwise = untouched
+def test_partial_refunds_reverse_as_much_as_one_refund_of_their_sum(drawn: tuple[RefundBalance, list[int]]) -> None:
+    original, refunds = drawn
+    stepwise = original
 
     for requested_cents in refunds:
-        stepwise = after(stepwise, refund.apply(stepwise, requested_cents=requested_cents))
-        at_once = after(untouched, refund.apply(untouched, requested_cents=stepwise.refunded_cents))
+        stepwise = apply_outcome(stepwise, refund.apply(stepwise, requested_cents=requested_cents))
+        at_once = apply_outcome(original, refund.apply(original, requested_cents=stepwise.refunded_cents))
 
         assert stepwise == at_once
 
@@ -273,20 +275,20 @@ def test_cascade_reaches_the_same_total_in_any_grouping(
     drawn: tuple[RefundBalance, list[int]], override_cents: int, data: st.DataObject
 ) -> None:
     parent, refunds = drawn
-    at_every_refund = skipping_some = 0
+    per_refund_cents = batched_cents = 0
 
     for requested_cents in refunds:
-        parent = after(parent, refund.apply(parent, requested_cents=requested_cents))
-        at_every_refund += _cascaded(parent, override_cents, at_every_refund)
+        parent = apply_outcome(parent, refund.apply(parent, requested_cents=requested_cents))
+        per_refund_cents += _cascade_reversal(parent, override_cents, per_refund_cents)
         if data.draw(st.booleans()):
-            skipping_some += _cascaded(parent, override_cents, skipping_some)
-            assert skipping_some == at_every_refund
+            batched_cents += _cascade_reversal(parent, override_cents, batched_cents)
+            assert batched_cents == per_refund_cents
 
-    skipping_some += _cascaded(parent, override_cents, skipping_some)
-    assert skipping_some == at_every_refund == override_cents
+    batched_cents += _cascade_reversal(parent, override_cents, batched_cents)
+    assert batched_cents == per_refund_cents == override_cents
 
 
-def _cascaded(parent: RefundBalance, override_cents: int, reversed_cents: int) -> int:
+def _cascade_reversal(parent: RefundBalance, override_cents: int, reversed_cents: int) -> int:
     return refund.cascade(
         commission_cents=override_cents,
         reversed_cents=reversed_cents,

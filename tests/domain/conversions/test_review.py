@@ -1,4 +1,4 @@
-"""What a decision does to a conversion and to its override. Source: core spec, "States"; tracking spec, section 3."""
+"""Review decisions on a conversion and its override. Sources: core spec, "States"; tracking spec, section 3."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ _IDS = [UUID(int=number) for number in range(1, 4)]
 
 
 @pytest.mark.parametrize(
-    ("action", "status", "after"),
+    ("action", "status", "expected"),
     [
         (Action.invalidate, "Pending", "Invalidated"),
         (Action.invalidate, "Approved", "Invalidated"),
@@ -25,31 +25,31 @@ _IDS = [UUID(int=number) for number in range(1, 4)]
         *[(action, status, None) for action in Action for status in ("Paid", "Refunded")],
     ],
 )
-def test_an_override_follows_its_sale_unless_it_is_settled(action, status, after):
-    assert review.override_status(action, status) == after
+def test_override_follows_its_sale_unless_settled(action, status, expected):
+    assert review.override_status(action, status) == expected
 
 
-def _late(refunds, *, reversed_cents=0, amount_cents=10_000):
+def _late_reversals(refunds, *, reversed_cents=0, amount_cents=10_000):
     return review.late_reversals(
         commission_cents=1_001,
         reversed_cents=reversed_cents,
         parent_amount_cents=amount_cents,
-        refunds=[AppliedRefund(*each) for each in refunds],
+        refunds=[AppliedRefund(*refund) for refund in refunds],
     )
 
 
-def test_refunds_take_back_what_they_would_have_taken_in_time():
-    assert _late([(_IDS[0], 5_000, False), (_IDS[1], 9_999, False)]) == [(_IDS[0], 500), (_IDS[1], 501)]
+def test_late_refunds_reverse_as_much_as_timely_ones():
+    assert _late_reversals([(_IDS[0], 5_000, False), (_IDS[1], 9_999, False)]) == [(_IDS[0], 500), (_IDS[1], 501)]
 
 
-def test_a_refund_that_took_its_share_takes_nothing_more():
-    assert _late([(_IDS[0], 5_000, False), (_IDS[1], 10_000, True)], reversed_cents=500) == [(_IDS[1], 501)]
+def test_already_reversed_refund_reverses_nothing_more():
+    assert _late_reversals([(_IDS[0], 5_000, False), (_IDS[1], 10_000, True)], reversed_cents=500) == [(_IDS[1], 501)]
 
 
-def test_an_amount_of_nothing_is_taken_back_only_in_full():
-    assert _late([(_IDS[0], 0, True)], amount_cents=0) == [(_IDS[0], 1_001)]
-    assert _late([(_IDS[0], 0, False)], amount_cents=0) == []
+def test_zero_amount_is_reversed_only_by_a_full_refund():
+    assert _late_reversals([(_IDS[0], 0, True)], amount_cents=0) == [(_IDS[0], 1_001)]
+    assert _late_reversals([(_IDS[0], 0, False)], amount_cents=0) == []
 
 
-def test_without_refunds_there_is_nothing_to_take():
-    assert _late([]) == []
+def test_no_refunds_give_no_reversals():
+    assert _late_reversals([]) == []

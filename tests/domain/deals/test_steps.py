@@ -1,4 +1,4 @@
-"""Which step a deal or a milestone can take in which state: everything else is out of turn."""
+"""The steps allowed in each status of a deal or milestone; every other step is refused."""
 
 import itertools
 
@@ -28,38 +28,38 @@ _MILESTONE = {
 }
 
 
-def _is_let(check, *args, **more):
+def _is_allowed(check, *args, **more):
     try:
         check(*args, **more)
-    except Refused as refused:
-        return (refused.status, refused.code) != (409, "invalid_status_transition")
+    except Refused as refusal:
+        return (refusal.status, refusal.code) != (409, "invalid_status_transition")
     return True
 
 
 @pytest.mark.parametrize(("status", "step"), list(itertools.product(DealStatus, DealStep)))
-def test_a_deal_takes_its_steps_in_turn(status, step):
-    assert _is_let(steps.check_deal, status, step, is_charging=False) == ((status, step) in _DEAL)
+def test_deal_step_is_allowed_only_in_its_status(status, step):
+    assert _is_allowed(steps.check_deal, status, step, is_charging=False) == ((status, step) in _DEAL)
 
 
 @pytest.mark.parametrize(("status", "step"), sorted(_DEAL))
-def test_while_its_charge_is_on_its_way_nothing_is_done_to_a_deal(status, step):
-    assert not _is_let(steps.check_deal, status, step, is_charging=True)
+def test_deal_with_a_pending_charge_refuses_every_step(status, step):
+    assert not _is_allowed(steps.check_deal, status, step, is_charging=True)
 
 
 @pytest.mark.parametrize(("status", "step"), list(itertools.product(MilestoneStatus, MilestoneStep)))
-def test_a_milestone_takes_its_steps_in_turn(status, step):
-    assert _is_let(steps.check_milestone, status, step, is_paying=False) == ((status, step) in _MILESTONE)
+def test_milestone_step_is_allowed_only_in_its_status(status, step):
+    assert _is_allowed(steps.check_milestone, status, step, is_paying=False) == ((status, step) in _MILESTONE)
 
 
 @pytest.mark.parametrize(("status", "step"), sorted(_MILESTONE))
-def test_while_a_payout_pays_it_nothing_is_done_to_a_milestone(status, step):
-    assert not _is_let(steps.check_milestone, status, step, is_paying=True)
+def test_milestone_in_a_payout_refuses_every_step(status, step):
+    assert not _is_allowed(steps.check_milestone, status, step, is_paying=True)
 
 
-@pytest.mark.parametrize(("changes", "is_let"), [(0, True), (1, True), (2, False)])
-def test_changes_are_requested_twice(changes, is_let):
+@pytest.mark.parametrize(("changes", "is_allowed"), [(0, True), (1, True), (2, False)])
+def test_changes_can_be_requested_twice(changes, is_allowed):
     step = MilestoneStep.request_changes
 
-    found = _is_let(steps.check_milestone, MilestoneStatus.Submitted, step, is_paying=False, changes=changes)
+    actual = _is_allowed(steps.check_milestone, MilestoneStatus.Submitted, step, is_paying=False, changes=changes)
 
-    assert found == is_let
+    assert actual == is_allowed

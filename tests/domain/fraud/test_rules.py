@@ -1,4 +1,4 @@
-"""What speaks against a click or a lead, how much, and what becomes of it."""
+"""Fraud rules of clicks and leads: their points, the score and the decision."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from domain.fraud import ClickFacts, LeadFacts, Verdict
 
 _ADA = {"email": "ada@example.com", "affiliate_email": "ben@example.com"}
 
-#: For each rule facts that only it holds against, and its points.
+#: For each rule, facts that match this rule only, and its points.
 CLICKS = {
     "bot_agent": ({"is_bot": True}, 100),
     "headless": ({"agent": "Mozilla/5.0 (X11) HeadlessChrome/120.0"}, 80),
@@ -36,17 +36,17 @@ def _lead(**facts):
     return LeadFacts(**_ADA | facts)
 
 
-@pytest.mark.parametrize(("reason", "facts", "points"), [(name, *known) for name, known in CLICKS.items()])
-def test_a_click_gets_the_points_of_the_rule_that_holds(reason, facts, points):
+@pytest.mark.parametrize(("reason", "facts", "points"), [(name, *case) for name, case in CLICKS.items()])
+def test_click_gets_the_points_of_its_matching_rule(reason, facts, points):
     assert fraud.score(ClickFacts(**facts)) == Verdict(score=points, reasons=(reason,))
 
 
-@pytest.mark.parametrize(("reason", "facts", "points"), [(name, *known) for name, known in LEADS.items()])
-def test_a_lead_gets_the_points_of_the_rule_that_holds(reason, facts, points):
+@pytest.mark.parametrize(("reason", "facts", "points"), [(name, *case) for name, case in LEADS.items()])
+def test_lead_gets_the_points_of_its_matching_rule(reason, facts, points):
     assert fraud.score(_lead(**facts)) == Verdict(score=points, reasons=(reason,))
 
 
-def test_what_is_not_known_speaks_against_nobody():
+def test_missing_facts_score_zero():
     assert fraud.score(ClickFacts()) == fraud.score(_lead()) == Verdict(score=0, reasons=())
 
 
@@ -68,7 +68,7 @@ def test_what_is_not_known_speaks_against_nobody():
         {"languages": (), "country": "BR"},
     ],
 )
-def test_a_click_at_the_free_side_of_a_rule_has_no_points(facts):
+def test_click_just_within_a_limit_has_no_points(facts):
     assert fraud.score(ClickFacts(**facts)).reasons == ()
 
 
@@ -82,28 +82,28 @@ def test_a_click_at_the_free_side_of_a_rule_has_no_points(facts):
         {"email": "b.en@example.com"},
     ],
 )
-def test_a_lead_at_the_free_side_of_a_rule_has_no_points(facts):
+def test_lead_just_within_a_limit_has_no_points(facts):
     assert fraud.score(_lead(**facts)).reasons == ()
 
 
 @pytest.mark.parametrize("name", ["GCLID", "fbclid", "msclkid", "ttclid"])
-def test_the_parameters_of_advertising_networks_are_known_in_any_case(name):
+def test_ad_network_parameters_match_in_any_case(name):
     assert fraud.score(ClickFacts(query_names=frozenset({name}))).reasons == ("paid_ads",)
 
 
-def test_the_affiliates_own_inbox_is_known_behind_dots_and_tags():
+def test_affiliates_inbox_with_dots_and_tags_is_a_self_lead():
     lead = LeadFacts(email="a.da+x@googlemail.com", affiliate_email="ada@gmail.com")
 
     assert fraud.score(lead).reasons == ("self_lead",)
 
 
-def test_a_lead_starts_from_the_verdict_on_its_click():
+def test_lead_score_includes_the_verdict_on_its_click():
     click = fraud.score(ClickFacts(is_from_data_centre=True))
 
     assert fraud.score(_lead(has_mx=False, click=click)) == Verdict(90, ("data_centre", "no_mx"))
 
 
-def _together(table, names):
+def _merge_facts(table, names):
     facts = {}
     for name in names:
         facts |= table[name][0]
@@ -111,41 +111,41 @@ def _together(table, names):
 
 
 @given(names=st.sets(st.sampled_from(sorted(CLICKS))), data=st.data())
-def test_points_add_up_to_100_at_most_in_whatever_order_rules_are_read(names, data):
-    facts = ClickFacts(**_together(CLICKS, names))
-    found = fraud.score(facts)
+def test_points_add_up_to_at_most_100_in_any_rule_order(names, data):
+    facts = ClickFacts(**_merge_facts(CLICKS, names))
+    verdict = fraud.score(facts)
     shuffled = data.draw(st.permutations(fraud.CLICK_RULES))
 
-    assert found.score == min(100, sum(CLICKS[name][1] for name in names))
-    assert set(found.reasons) == names
-    assert min(100, sum(rule.points for rule in shuffled if rule.holds(facts))) == found.score
+    assert verdict.score == min(100, sum(CLICKS[name][1] for name in names))
+    assert set(verdict.reasons) == names
+    assert min(100, sum(rule.points for rule in shuffled if rule.holds(facts))) == verdict.score
 
 
 @given(names=st.sets(st.sampled_from(sorted(LEADS))), click=st.integers(0, 100))
-def test_a_leads_points_add_up_with_its_clicks(names, click):
-    found = fraud.score(_lead(**_together(LEADS, names), click=Verdict(click, ("rapid",))))
+def test_lead_points_are_added_to_the_points_of_its_click(names, click):
+    verdict = fraud.score(_lead(**_merge_facts(LEADS, names), click=Verdict(click, ("rapid",))))
 
-    assert found.score == min(100, click + sum(LEADS[name][1] for name in names))
-    assert set(found.reasons) == names | {"rapid"}
+    assert verdict.score == min(100, click + sum(LEADS[name][1] for name in names))
+    assert set(verdict.reasons) == names | {"rapid"}
 
 
-@given(names=st.sets(st.sampled_from(sorted(CLICKS))), more=st.sampled_from(sorted(CLICKS)))
-def test_one_more_suspicion_never_lowers_a_score(names, more):
-    fewer = fraud.score(ClickFacts(**_together(CLICKS, names)))
+@given(names=st.sets(st.sampled_from(sorted(CLICKS))), extra=st.sampled_from(sorted(CLICKS)))
+def test_additional_rule_match_never_lowers_the_score(names, extra):
+    fewer = fraud.score(ClickFacts(**_merge_facts(CLICKS, names)))
 
-    assert fraud.score(ClickFacts(**_together(CLICKS, names | {more}))).score >= fewer.score
+    assert fraud.score(ClickFacts(**_merge_facts(CLICKS, names | {extra}))).score >= fewer.score
 
 
 @pytest.mark.parametrize(
     ("strictness", "hold", "block"), [("lenient", 70, 95), ("balanced", 50, 80), ("strict", 35, 65)]
 )
-def test_a_band_begins_at_its_own_score(strictness, hold, block):
-    decided = [fraud.decide(score, strictness) for score in range(101)]
+def test_decision_changes_at_the_thresholds_of_the_strictness(strictness, hold, block):
+    decisions = [fraud.decide(score, strictness) for score in range(101)]
 
-    assert decided == ["pass"] * hold + ["hold"] * (block - hold) + ["block"] * (101 - block)
+    assert decisions == ["pass"] * hold + ["hold"] * (block - hold) + ["block"] * (101 - block)
 
 
-def test_a_strictness_that_there_is_not_is_an_error():
+def test_unknown_strictness_is_refused():
     with pytest.raises(ValueError, match="harsh"):
         fraud.decide(50, "harsh")
 
@@ -153,12 +153,12 @@ def test_a_strictness_that_there_is_not_is_an_error():
 @pytest.mark.parametrize(
     ("score", "severity"), [(0, "low"), (49, "low"), (50, "medium"), (79, "medium"), (80, "high"), (100, "high")]
 )
-def test_a_score_is_called_low_medium_or_high(score, severity):
+def test_severity_follows_the_score(score, severity):
     assert fraud.severity(score) == severity
 
 
 @pytest.mark.parametrize("strictness", list(fraud.Strictness))
-def test_many_clicks_from_one_address_alone_block_nobody(strictness):
+def test_many_clicks_from_one_network_alone_do_not_block(strictness):
     score = fraud.score(ClickFacts(network_clicks=10**18)).score
 
     assert fraud.decide(score, strictness) != "block"
@@ -166,5 +166,5 @@ def test_many_clicks_from_one_address_alone_block_nobody(strictness):
 
 @pytest.mark.parametrize("strictness", list(fraud.Strictness))
 @pytest.mark.parametrize("facts", [LEADS["self_lead"][0], LEADS["daily_cap"][0]])
-def test_own_leads_and_leads_over_the_cap_are_never_accepted(strictness, facts):
+def test_self_leads_and_leads_over_the_cap_are_blocked(strictness, facts):
     assert fraud.decide(fraud.score(_lead(**facts)).score, strictness) == "block"

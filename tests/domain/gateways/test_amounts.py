@@ -1,4 +1,4 @@
-"""Amounts of gateways: a payment is rounded to its currency or refused, any other figure is exact or unknown."""
+"""Gateway amounts: a payment is rounded to its currency or refused, any other amount is exact or unknown."""
 
 from decimal import Decimal
 
@@ -9,7 +9,7 @@ from domain.gateways.facts import UnreadableEvent
 
 
 @pytest.mark.parametrize(
-    ("told", "currency", "units"),
+    ("reported", "currency", "units"),
     [
         ("118.00", "USD", 11_800),
         ("118", "USD", 11_800),
@@ -35,44 +35,46 @@ from domain.gateways.facts import UnreadableEvent
         ("-.0", "JPY", 0),
     ],
 )
-def test_a_decimal_is_its_minor_units(told, currency, units):
-    assert amounts.from_decimal(told, currency) == units
+def test_decimal_amount_is_converted_to_minor_units(reported, currency, units):
+    assert amounts.from_decimal(reported, currency) == units
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         *("", ".", "-", "-1", "-0.001", "+1", "1_000", "١٢", "1e3", "1e999990", "1e999999999"),
         *("NaN", "Infinity", "10000000000.01", "9" * 500, None, True, 1.5, [], Decimal("NaN"), Decimal("Infinity")),
         *(Decimal("1E-99999999"), Decimal("1E+999999999")),
     ],
 )
-def test_payment_that_is_no_amount_is_refused(told):
+def test_invalid_payment_amount_is_refused(reported):
     with pytest.raises(UnreadableEvent):
-        amounts.from_decimal(told, "USD")
+        amounts.from_decimal(reported, "USD")
 
 
-@pytest.mark.parametrize("told", ["108.9049", "-1.74", "x", "", None, True, [], 1.5, "9" * 30, Decimal("1E+999999999")])
-def test_figure_that_is_no_exact_amount_is_unknown(told):
-    assert amounts.parse_exact_decimal(told, "EUR") is None
-    assert amounts.parse_exact_minor(told, "EUR") is None
+@pytest.mark.parametrize(
+    "reported", ["108.9049", "-1.74", "x", "", None, True, [], 1.5, "9" * 30, Decimal("1E+999999999")]
+)
+def test_inexact_amount_is_unknown(reported):
+    assert amounts.parse_exact_decimal(reported, "EUR") is None
+    assert amounts.parse_exact_minor(reported, "EUR") is None
 
 
-def test_exact_figure_is_its_minor_units():
+def test_exact_amount_is_converted_to_minor_units():
     assert amounts.parse_exact_decimal("118.0000", "JPY") == 118
     assert amounts.parse_exact_minor("118", "EUR") == 118
     assert amounts.parse_exact_minor(11_800, "ISK", {"ISK": 2}) == 118
     assert amounts.parse_exact_minor(11_850, "ISK", {"ISK": 2}) is None
 
 
-@pytest.mark.parametrize("told", ["10.50", 10.5, Decimal("10.5"), -1, "-1", "x", None, True, [], 10**30])
-def test_payment_in_minor_units_that_is_no_integer_is_refused(told):
+@pytest.mark.parametrize("reported", ["10.50", 10.5, Decimal("10.5"), -1, "-1", "x", None, True, [], 10**30])
+def test_payment_with_invalid_minor_units_is_refused(reported):
     with pytest.raises(UnreadableEvent):
-        amounts.from_minor(told, "USD")
+        amounts.from_minor(reported, "USD")
 
 
 @pytest.mark.parametrize(
-    ("paid", "parts", "net"),
+    ("paid", "parts", "expected"),
     [
         (100, (), 100),
         (100, (18, 2), 80),
@@ -83,8 +85,8 @@ def test_payment_in_minor_units_that_is_no_integer_is_refused(told):
         (0, (0,), 0),
     ],
 )
-def test_parts_of_a_payment_are_taken_off_where_all_are_known(paid, parts, net):
-    assert amounts.subtract_parts(paid, *parts) == net
+def test_parts_are_subtracted_only_if_all_are_known(paid, parts, expected):
+    assert amounts.subtract_parts(paid, *parts) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,5 +103,5 @@ def test_parts_of_a_payment_are_taken_off_where_all_are_known(paid, parts, net):
         (100, 200, 118, None),
     ],
 )
-def test_tax_is_taken_off_by_the_share_that_was_paid(paid, tax, total, net):
+def test_tax_is_subtracted_in_proportion_to_the_paid_share(paid, tax, total, net):
     assert amounts.without_tax(paid, tax, total) == net

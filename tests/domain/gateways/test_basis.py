@@ -1,4 +1,4 @@
-"""Refunds count by their share of what was paid, whatever the conversion's amount is."""
+"""Refunds count by their share of the paid amount, not by the conversion's amount."""
 
 from fractions import Fraction
 
@@ -13,47 +13,54 @@ _CENTS = st.integers(1, 10**12)
 
 
 @pytest.mark.parametrize(
-    ("chosen", "net_cents", "counted_cents"),
+    ("commission_basis", "net_cents", "counted_cents"),
     [("gross", None, 11_900), ("gross", 10_000, 11_900), ("net", 10_000, 10_000), ("net", None, 11_900), ("net", 0, 0)],
 )
-def test_net_counts_where_the_gateway_tells_it(chosen: str, net_cents: int | None, counted_cents: int) -> None:
-    assert basis.sale_cents(chosen, paid_cents=11_900, net_cents=net_cents) == counted_cents
-
-
-@pytest.mark.parametrize(("refunded_cents", "of_it_cents"), [(0, 0), (1, 0), (3, 2), (5, 2), (7, 4), (9, 4), (10, 5)])
-def test_halves_go_to_the_even_unit_and_the_completing_refund_takes_the_rest(
-    refunded_cents: int, of_it_cents: int
+def test_net_amount_counts_if_the_gateway_reports_it(
+    commission_basis: str, net_cents: int | None, counted_cents: int
 ) -> None:
-    found = basis.refunded_sale_cents(amount_cents=5, paid_cents=10, refunded_cents=refunded_cents)
-    assert found == of_it_cents
+    assert basis.sale_cents(commission_basis, paid_cents=11_900, net_cents=net_cents) == counted_cents
+
+
+@pytest.mark.parametrize(
+    ("refunded_cents", "expected_cents"), [(0, 0), (1, 0), (3, 2), (5, 2), (7, 4), (9, 4), (10, 5)]
+)
+def test_refund_share_is_rounded_half_to_even_and_completed_by_the_last_refund(
+    refunded_cents: int, expected_cents: int
+) -> None:
+    sale_cents = basis.refunded_sale_cents(amount_cents=5, paid_cents=10, refunded_cents=refunded_cents)
+    assert sale_cents == expected_cents
 
 
 @given(amount=st.integers(0, 10**12), paid=_CENTS, parts=st.lists(st.integers(0, 10**6), max_size=20))
-def test_refunds_in_any_grouping_add_up_and_never_exceed_the_amount(amount: int, paid: int, parts: list[int]) -> None:
-    # given: refunds one after the other, never more than what is left
-    told, so_far = [0], 0
+def test_refunds_in_any_grouping_add_up_to_the_amount(amount: int, paid: int, parts: list[int]) -> None:
+    # given: consecutive refunds, never above the remaining amount
+    refund_totals, so_far = [0], 0
     for part in parts:
         so_far = min(so_far + part, paid)
-        told.append(so_far)
-    told.append(paid)
+        refund_totals.append(so_far)
+    refund_totals.append(paid)
 
     # when
-    totals = [basis.refunded_sale_cents(amount_cents=amount, paid_cents=paid, refunded_cents=total) for total in told]
+    totals = [
+        basis.refunded_sale_cents(amount_cents=amount, paid_cents=paid, refunded_cents=total) for total in refund_totals
+    ]
 
-    # then: they only grow, each is the exact share to half a unit, and the last one completes
+    # then: the totals only grow, each equals the exact share within half a unit, and the last is the whole amount
     assert totals == sorted(totals)
     assert (totals[0], totals[-1]) == (0, amount)
     assert all(
-        abs(total - Fraction(amount * back, paid)) <= Fraction(1, 2) for total, back in zip(totals, told, strict=True)
+        abs(total - Fraction(amount * refunded, paid)) <= Fraction(1, 2)
+        for total, refunded in zip(totals, refund_totals, strict=True)
     )
 
 
 @given(paid=_CENTS, refunded=_CENTS)
-def test_with_the_basis_gross_a_refund_counts_as_it_is(paid: int, refunded: int) -> None:
+def test_gross_basis_counts_the_whole_refund(paid: int, refunded: int) -> None:
     assert basis.refunded_sale_cents(amount_cents=paid, paid_cents=paid, refunded_cents=refunded) == min(paid, refunded)
 
 
-def _followed(refunded_cents: int, unreported_cents: int | None, reported_cents: int) -> tuple[int, int | None]:
+def _apply_report(refunded_cents: int, unreported_cents: int | None, reported_cents: int) -> tuple[int, int | None]:
     parts = basis.with_gateway_refunds(RefundedParts(refunded_cents, unreported_cents), reported_cents=reported_cents)
     return parts.refunded_cents, parts.unreported_cents
 
@@ -71,16 +78,16 @@ def _followed(refunded_cents: int, unreported_cents: int | None, reported_cents:
         (40, None, 0, (0, None)),
     ],
 )
-def test_report_counts_as_the_brands_refund_first(refunded, unreported, reported, expected):
-    assert _followed(refunded, unreported, reported) == expected
+def test_report_first_confirms_the_brands_own_refund(refunded, unreported, reported, expected):
+    assert _apply_report(refunded, unreported, reported) == expected
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.lists(st.integers(0, 100), max_size=8))
-def test_rising_reports_in_any_steps_end_as_the_last_one(known, unreported, reports):
-    start = (known + unreported, unreported or None)
-    steps = start
-    rising = sorted(report for report in reports if report >= known)
+def test_rising_reports_end_at_the_last_one(reported, unreported, reports):
+    start = (reported + unreported, unreported or None)
+    balance = start
+    rising = sorted(report for report in reports if report >= reported)
     for report in rising:
-        steps = _followed(*steps, report)
+        balance = _apply_report(*balance, report)
 
-    assert steps == (_followed(*start, rising[-1]) if rising else start)
+    assert balance == (_apply_report(*start, rising[-1]) if rising else start)

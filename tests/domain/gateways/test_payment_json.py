@@ -1,4 +1,4 @@
-"""A payment that is kept as JSON is read back as it was."""
+"""A payment serialized to JSON parses back unchanged."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ import orjson
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
 
-_PAID = PaymentFact(
+_FULL_PAYMENT = PaymentFact(
     external_id="in_1",
     amount_cents=10_890,
     currency="USD",
@@ -25,11 +25,11 @@ _PAID = PaymentFact(
     aliases=("ch_1", "pi_1"),
     net_cents=9_000,
 )
-_BARE = PaymentFact(
+_MINIMAL_PAYMENT = PaymentFact(
     external_id="1", amount_cents=1, currency="JPY", paid_at=datetime(2026, 1, 1, tzinfo=UTC), origin=BuyerOrigin()
 )
 
 
-def test_what_is_written_is_read_back_whole():
-    for paid in (_PAID, _BARE):
-        assert payment_json.parse(orjson.loads(orjson.dumps(payment_json.serialize(paid)))) == paid
+def test_serialized_payment_parses_back_unchanged():
+    for payment in (_FULL_PAYMENT, _MINIMAL_PAYMENT):
+        assert payment_json.parse(orjson.loads(orjson.dumps(payment_json.serialize(payment)))) == payment

@@ -1,4 +1,4 @@
-"""Which slugs a payment carries. Source: tracking spec, "Attribution parameters" and "Attribution method taxonomy"."""
+"""Slugs carried by a payment. Source: tracking spec, "Attribution parameters" and "Attribution method taxonomy"."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def _slugs(fields):
     return [claim.slug for claim in referrals.list_claims([Carrier("m", fields)], PARAMETERS)]
 
 
-def test_every_field_that_names_a_slug_claims_in_the_order_of_the_parameters():
+def test_claims_are_listed_in_the_order_of_the_parameters():
     carriers = [
         Carrier("first", {"ref": "c", "VIA": "B", "affiliate_slug": "a", "note": "x"}),
         Carrier("second", {"amp;via": "d"}),
@@ -27,12 +27,12 @@ def test_every_field_that_names_a_slug_claims_in_the_order_of_the_parameters():
 
 @in_every_form
 @pytest.mark.parametrize("key", ["affiliate_slug", "via"])
-def test_a_slug_of_a_field_is_read_up_to_what_stands_behind_it(written, key):
+def test_slug_in_a_field_is_read_without_trailing_text(written, key):
     assert _slugs({key: written.format("Jane")}) == ["jane"]
 
 
 @in_every_form
-def test_a_slug_in_a_field_for_any_text_is_read_up_to_what_stands_behind_it(written):
+def test_slug_in_a_free_text_field_is_read_without_trailing_text(written):
     assert _slugs(referrals.fields_from_text(written.format("Jane"))) == ["jane"]
 
 
@@ -54,16 +54,16 @@ def test_a_slug_in_a_field_for_any_text_is_read_up_to_what_stands_behind_it(writ
         ("", []),
     ],
 )
-def test_a_field_for_any_text_is_an_address_a_query_or_a_slug_alone(text, slugs):
+def test_free_text_field_is_read_as_url_query_or_slug(text, slugs):
     assert _slugs(referrals.fields_from_text(text)) == slugs
 
 
 @pytest.mark.parametrize(
     ("text", "slugs"), [("54830", []), ("jane", []), ("54830&via=jane", ["jane"]), ("/via/jane", ["jane"])]
 )
-def test_a_field_of_numbers_claims_by_a_query_or_an_address_alone(text, slugs):
+def test_numeric_field_is_read_only_as_url_or_query(text, slugs):
     assert _slugs(referrals.fields_from_query(text)) == slugs
 
 
-def test_the_address_of_who_referred_is_not_their_slug():
+def test_referrer_url_is_not_a_slug():
     assert _slugs({"referrer": "https://news.test/?ref=jane"}) == []

@@ -1,4 +1,4 @@
-"""What a reading of DNS comes to."""
+"""Evaluation of DNS readings as proofs of a host name."""
 
 from uuid import UUID
 
@@ -7,9 +7,9 @@ import pytest
 from domain.host_proofs import records
 from domain.host_proofs.records import CheckOutcome, DnsReading, DnsReply, ExpectedProof, ProofKind, ReplyKind
 
-_OURS, _OTHERS = "finderfee-verify=ours", "finderfee-verify=theirs"
-_WANTED = ExpectedProof("go.acme.example", "affiliates.service.example", _OURS)
-_HERE = ("affiliates.service.example",)
+_OWN_TEXT, _OTHER_TEXT = "finderfee-verify=ours", "finderfee-verify=theirs"
+_EXPECTED = ExpectedProof("go.acme.example", "affiliates.service.example", _OWN_TEXT)
+_SERVICE_CHAIN = ("affiliates.service.example",)
 _EMPTY, _NO_NAME = DnsReply(ReplyKind.Empty), DnsReply(ReplyKind.NoName)
 _SILENT, _FAILED = DnsReply(ReplyKind.Silent), DnsReply(ReplyKind.Failed)
 
@@ -18,25 +18,25 @@ def _txt(*values):
     return DnsReply(ReplyKind.Found, values)
 
 
-def _judged(chain=(), end=_EMPTY, texts=_NO_NAME, addresses=_EMPTY):
-    seen = records.check(DnsReading(chain, end, addresses, texts), _WANTED)
-    return seen.outcome, seen.proved_by, seen.found_at_name, seen.found_in_text
+def _check(chain=(), end=_EMPTY, texts=_NO_NAME, addresses=_EMPTY):
+    result = records.check(DnsReading(chain, end, addresses, texts), _EXPECTED)
+    return result.outcome, result.proved_by, result.found_at_name, result.found_in_text
 
 
 @pytest.mark.parametrize(
-    ("read", "outcome", "proved_by"),
+    ("reading", "outcome", "proved_by"),
     [
-        ({"chain": _HERE}, CheckOutcome.Proved, ProofKind.Cname),
-        ({"chain": ("cdn.example", *_HERE)}, CheckOutcome.Proved, ProofKind.Cname),
-        ({"texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
-        ({"texts": _txt("v=spf1 -all", f' "{_OURS}" ', _OTHERS)}, CheckOutcome.Proved, ProofKind.Txt),
-        ({"chain": _HERE, "texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
-        ({"end": _SILENT, "texts": _txt(_OURS)}, CheckOutcome.Proved, ProofKind.Txt),
-        ({"chain": _HERE, "texts": _txt("v=spf1 -all")}, CheckOutcome.Proved, ProofKind.Cname),
-        # A CNAME leads to the service, which has many brands; the text says that another one is meant.
-        ({"chain": _HERE, "texts": _txt(_OTHERS)}, CheckOutcome.Missing, None),
-        ({"chain": _HERE, "texts": _SILENT}, CheckOutcome.Silent, None),
-        ({"chain": _HERE, "texts": _FAILED}, CheckOutcome.Silent, None),
+        ({"chain": _SERVICE_CHAIN}, CheckOutcome.Proved, ProofKind.Cname),
+        ({"chain": ("cdn.example", *_SERVICE_CHAIN)}, CheckOutcome.Proved, ProofKind.Cname),
+        ({"texts": _txt(_OWN_TEXT)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"texts": _txt("v=spf1 -all", f' "{_OWN_TEXT}" ', _OTHER_TEXT)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"chain": _SERVICE_CHAIN, "texts": _txt(_OWN_TEXT)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"end": _SILENT, "texts": _txt(_OWN_TEXT)}, CheckOutcome.Proved, ProofKind.Txt),
+        ({"chain": _SERVICE_CHAIN, "texts": _txt("v=spf1 -all")}, CheckOutcome.Proved, ProofKind.Cname),
+        # The CNAME leads to the service, but the TXT record names another brand of the service.
+        ({"chain": _SERVICE_CHAIN, "texts": _txt(_OTHER_TEXT)}, CheckOutcome.Missing, None),
+        ({"chain": _SERVICE_CHAIN, "texts": _SILENT}, CheckOutcome.Silent, None),
+        ({"chain": _SERVICE_CHAIN, "texts": _FAILED}, CheckOutcome.Silent, None),
         ({"chain": ("shops.example.net",)}, CheckOutcome.Missing, None),
         ({"chain": ("shops.example.net",), "end": _NO_NAME}, CheckOutcome.Missing, None),
         ({"chain": ("shops.example.net",), "end": _FAILED}, CheckOutcome.Silent, None),
@@ -45,37 +45,37 @@ def _judged(chain=(), end=_EMPTY, texts=_NO_NAME, addresses=_EMPTY):
         ({"end": _NO_NAME}, CheckOutcome.Missing, None),
         ({"end": _SILENT}, CheckOutcome.Silent, None),
         ({"end": _FAILED}, CheckOutcome.Silent, None),
-        ({"texts": _txt(_OURS.upper())}, CheckOutcome.Missing, None),
-        ({"texts": _txt(f"x{_OURS}", f"{_OURS}x")}, CheckOutcome.Missing, None),
+        ({"texts": _txt(_OWN_TEXT.upper())}, CheckOutcome.Missing, None),
+        ({"texts": _txt(f"x{_OWN_TEXT}", f"{_OWN_TEXT}x")}, CheckOutcome.Missing, None),
     ],
     ids=str,
 )
-def test_what_proves_a_name(read, outcome, proved_by):
-    assert _judged(**read)[:2] == (outcome, proved_by)
+def test_cname_or_txt_record_proves_a_name(reading, outcome, proved_by):
+    assert _check(**reading)[:2] == (outcome, proved_by)
 
 
-def test_without_a_name_of_its_own_the_service_is_led_to_by_nothing():
-    wanted = ExpectedProof("go.acme.example", None, _OURS)
+def test_no_cname_proves_a_name_if_the_service_has_no_host_name():
+    expected_proof = ExpectedProof("go.acme.example", None, _OWN_TEXT)
 
-    seen = records.check(DnsReading(("none",), _EMPTY, _EMPTY, _EMPTY), wanted)
+    result = records.check(DnsReading(("none",), _EMPTY, _EMPTY, _EMPTY), expected_proof)
 
-    assert seen.outcome == CheckOutcome.Missing
+    assert result.outcome == CheckOutcome.Missing
 
 
-def test_what_was_found_instead_is_said_in_words():
+def test_missing_proof_describes_the_records_found():
     addresses = DnsReply(ReplyKind.Found, ("192.0.2.1", "2001:db8::1"))
-    said = {
-        "CNAME": _judged(chain=("shops.example.net",))[2:],
-        "chain": _judged(chain=("a.example", "b.example"), end=_SILENT)[2],
-        "addresses": _judged(addresses=addresses)[2],
-        "nothing": _judged(texts=_EMPTY)[2:],
-        "no name": _judged(end=_NO_NAME)[2],
-        "silence": _judged(end=_SILENT, texts=_FAILED)[2:],
-        "texts": _judged(texts=_txt("v=spf1 -all", "x"))[3],
-        "another's": _judged(texts=_txt("x", _OTHERS))[3],
+    descriptions = {
+        "CNAME": _check(chain=("shops.example.net",))[2:],
+        "chain": _check(chain=("a.example", "b.example"), end=_SILENT)[2],
+        "addresses": _check(addresses=addresses)[2],
+        "nothing": _check(texts=_EMPTY)[2:],
+        "no name": _check(end=_NO_NAME)[2],
+        "silence": _check(end=_SILENT, texts=_FAILED)[2:],
+        "texts": _check(texts=_txt("v=spf1 -all", "x"))[3],
+        "another's": _check(texts=_txt("x", _OTHER_TEXT))[3],
     }
 
-    assert said == {
+    assert descriptions == {
         "CNAME": ("CNAME shops.example.net", "no such name"),
         "chain": "CNAME a.example → b.example; behind it DNS is silent: try again",
         "addresses": "A 192.0.2.1, 2001:db8::1",
@@ -83,25 +83,25 @@ def test_what_was_found_instead_is_said_in_words():
         "no name": "no such name",
         "silence": ("DNS is silent: try again", "DNS fails: try again, or ask whoever runs the name servers"),
         "texts": "TXT v=spf1 -all, x",
-        "another's": f"TXT of another program or organization: {_OTHERS}",
+        "another's": f"TXT of another program or organization: {_OTHER_TEXT}",
     }
 
 
-def test_words_of_strangers_are_cut_and_cleaned():
-    said = _judged(texts=_txt("a\x00\x1b[31m\u202e\n" + "x" * 60_000, *["y" * 300] * 40))[3]
+def test_foreign_txt_records_are_shortened_and_made_printable():
+    description = _check(texts=_txt("a\x00\x1b[31m\u202e\n" + "x" * 60_000, *["y" * 300] * 40))[3]
 
-    assert said.isprintable()
-    assert len(said) < 600
-    assert said.startswith("TXT a??[31m??x")
+    assert description.isprintable()
+    assert len(description) < 600
+    assert description.startswith("TXT a??[31m??x")
 
 
-def test_the_text_names_one_holder_of_one_name():
+def test_proof_text_is_unique_per_organization_holder_and_name():
     organization, program, other = (UUID(int=number) for number in (1, 2, 3))
-    asked = {"organization_id": organization, "holder_id": program, "name": "go.acme.example"}
-    changed = [{"organization_id": other}, {"holder_id": other}, {"holder_id": organization}, {"name": "acme.example"}]
+    arguments = {"organization_id": organization, "holder_id": program, "name": "go.acme.example"}
+    changes = [{"organization_id": other}, {"holder_id": other}, {"holder_id": organization}, {"name": "acme.example"}]
 
-    texts = {records.text_for(**asked | change) for change in [{}, *changed]}
+    texts = {records.text_for(**arguments | change) for change in [{}, *changes]}
 
     assert len(texts) == 5
-    assert records.text_for(**asked) == records.text_for(**asked)
+    assert records.text_for(**arguments) == records.text_for(**arguments)
     assert all(len(text) < 64 and text.startswith("finderfee-verify=") for text in texts)

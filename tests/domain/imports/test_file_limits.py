@@ -1,4 +1,4 @@
-"""Reading an import file takes time in proportion to its length, and ends when its request should end."""
+"""Parsing an import file takes linear time and stops at the deadline of its request."""
 
 import time
 from contextlib import suppress
@@ -13,10 +13,10 @@ from domain.imports.rows import BadRow
 from tests.support.running.costs import least_cost, yardstick_s
 
 _BYTES = 100_000
-_TIMES_LONGER = 16
+_LENGTH_FACTOR = 16
 
 
-def _of_length(head, part, length):
+def _text_of_length(head, part, length):
     return head + part * (length // len(part))
 
 
@@ -39,23 +39,23 @@ _TEXTS = {
     "read", [files.parse_affiliates, files.parse_sales, files.detect_kind], ids=lambda read: read.__name__
 )
 @pytest.mark.parametrize("name", _TEXTS)
-def test_cost_of_a_file_grows_no_faster_than_its_length(name, read):
-    short = _cost(read, _of_length(*_TEXTS[name], _BYTES))
-    long = _cost(read, _of_length(*_TEXTS[name], _BYTES * _TIMES_LONGER))
+def test_parsing_time_grows_linearly_with_the_file(name, read):
+    short_s = _measure_cpu_s(read, _text_of_length(*_TEXTS[name], _BYTES))
+    long_s = _measure_cpu_s(read, _text_of_length(*_TEXTS[name], _BYTES * _LENGTH_FACTOR))
 
-    # A quadratic reader takes 256 times as long; a millisecond is what a clock and a cache may add.
-    assert long < 4 * _TIMES_LONGER * (short + 0.001)
+    # A quadratic parser takes 256 times as long; clock and cache may add a millisecond.
+    assert long_s < 4 * _LENGTH_FACTOR * (short_s + 0.001)
 
 
-def _cost(read, text):
-    """Return the least processor time of three tries."""
-    costs = []
+def _measure_cpu_s(read, text):
+    """Return the lowest processor time of three runs."""
+    durations = []
     for _ in range(3):
-        began = time.thread_time()
+        started_at = time.thread_time()
         with suppress(files.UnreadableFile):
             read(text)
-        costs.append(time.thread_time() - began)
-    return min(costs)
+        durations.append(time.thread_time() - started_at)
+    return min(durations)
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
@@ -68,7 +68,7 @@ def test_header_of_more_than_100_columns_is_refused(separator):
 
 
 @pytest.mark.parametrize("cell", ["", "a", '""', '"a"'], ids=["empty", "plain", "empty in quotes", "in quotes"])
-def test_row_of_more_than_1000_cells_is_refused_by_its_line(cell):
+def test_row_of_more_than_1000_cells_is_refused_with_its_line(cell):
     with pytest.raises(files.UnreadableFile, match="Line 3 has more than 1000 cells"):
         files.parse_affiliates(f"email,slug\nann@b.test,ann\n{','.join([cell] * 1_002)}\nben@b.test,ben")
 
@@ -90,7 +90,7 @@ _HOSTILE = {
 
 
 @pytest.mark.parametrize("name", _HOSTILE)
-def test_refusing_a_file_costs_no_more_than_reading_plain_json_of_its_length(name):
+def test_refusing_a_file_takes_no_longer_than_parsing_json_of_its_length(name):
     def read():
         with pytest.raises(files.UnreadableFile):
             files.parse_affiliates(_HOSTILE[name])
@@ -100,26 +100,26 @@ def test_refusing_a_file_costs_no_more_than_reading_plain_json_of_its_length(nam
     assert least_cost(read, enough_s=max_s)[0] <= max_s
 
 
-def test_unknown_column_is_quoted_shortly():
+def test_refusal_shortens_an_unknown_column_name():
     with pytest.raises(files.UnreadableFile) as refusal:
         files.parse_affiliates("x" * 1_000_000)
 
     assert len(str(refusal.value)) < 300
 
 
-def test_reading_ends_one_row_after_the_maximum():
+def test_parsing_stops_one_row_after_the_maximum():
     file = files.parse_affiliates("email\n" + "a@b.test\n" * 5_000)
 
     assert len(file.rows) == files.MAX_ROWS + 1
 
 
-def test_empty_lines_below_the_last_row_do_not_count():
+def test_trailing_empty_lines_are_ignored():
     file = files.parse_affiliates("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
 
     assert [row.values for row in file.rows] == [{"email": "ann@b.test", "slug": "ann"}]
 
 
-def test_last_row_keeps_its_empty_cells():
+def test_trailing_empty_cell_of_the_last_row_is_accepted():
     assert [row.values for row in files.parse_affiliates("email,slug\nann@b.test,").rows] == [{"email": "ann@b.test"}]
     assert isinstance(files.parse_affiliates("email\nann@b.test,,x").rows[0].values, BadRow)
 
@@ -137,7 +137,7 @@ def test_line_longer_than_the_maximum_is_refused():
 
 
 @pytest.mark.parametrize(("has_left", "cpu_s", "error"), [(True, 30, ClientLeft), (False, -1, DeadlineExceeded)])
-def test_reading_ends_with_the_deadline_of_its_request(has_left, cpu_s, error):
+def test_parsing_stops_at_the_deadline_of_its_request(has_left, cpu_s, error):
     def read():
         deadline.start(Deadline(lambda: has_left, cpu_s=cpu_s))
         with pytest.raises(error):
@@ -147,15 +147,15 @@ def test_reading_ends_with_the_deadline_of_its_request(has_left, cpu_s, error):
 
 
 def test_deadline_is_checked_again_in_a_long_file():
-    answers = iter([False, False, False, True])
+    has_left = iter([False, False, False, True])
 
     def read():
-        deadline.start(Deadline(lambda: next(answers)))
+        deadline.start(Deadline(lambda: next(has_left)))
         with pytest.raises(ClientLeft):
             files.parse_affiliates("email\n" + "\n" * 9_000 + "ann@b.test")
 
     copy_context().run(read)
 
 
-def test_reading_without_a_request_has_no_deadline():
+def test_parsing_outside_a_request_has_no_deadline():
     assert len(files.parse_affiliates("email\nann@b.test\n").rows) == 1

@@ -1,4 +1,4 @@
-"""Files of imports: separators, byte order marks, amounts in major units, and rows by their lines."""
+"""Import files: separators, byte order marks, amounts in major units, and line numbers of rows."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def _values(text):
     ]
 
 
-def test_a_row_says_what_its_json_twin_would():
+def test_csv_row_equals_the_json_row():
     text = f'{_SALES},paid,type,customerName\nben,4900,980,EUR,2024-01-31,TRUE,Recurring,"Zoë, née 李"\n'
 
     assert _values(text) == [
@@ -32,18 +32,18 @@ def test_a_row_says_what_its_json_twin_would():
     ]
 
 
-def test_empty_cells_are_left_out_and_names_of_columns_in_any_case():
+def test_empty_cells_are_omitted_and_column_names_match_in_any_case():
     assert _values("AFFILIATEslug, amountcents ,paid\nben,,\n") == [{"affiliateSlug": "ben"}]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_row_is_known_by_the_line_where_it_begins(end):
+def test_row_has_the_number_of_its_first_line(end):
     text = end.join(["email,fullName", "a@x.test,Ann", "", 'b@x.test,"Bea', 'Ek"', " , ", "c@x.test,Cy"])
 
-    found = files.parse_affiliates(text)
+    parsed = files.parse_affiliates(text)
 
-    assert [row.line for row in found.rows] == [2, 4, 7]
-    assert found.rows[1].values == {"email": "b@x.test", "fullName": f"Bea{end}Ek"}
+    assert [row.line for row in parsed.rows] == [2, 4, 7]
+    assert parsed.rows[1].values == {"email": "b@x.test", "fullName": f"Bea{end}Ek"}
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_a_row_is_known_by_the_line_where_it_begins(end):
         ('"email"\na@x.test', (",", None, False, ("email",))),
     ],
 )
-def test_a_file_says_how_it_was_understood(text, form):
-    found = files.parse_affiliates(text).form
+def test_detected_form_of_the_file_is_returned(text, form):
+    parsed_form = files.parse_affiliates(text).form
 
-    assert (found.separator, found.amounts, found.has_byte_order_mark, found.columns) == form
+    assert (parsed_form.separator, parsed_form.amounts, parsed_form.has_byte_order_mark, parsed_form.columns) == form
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_file_says_how_it_was_understood(text, form):
         (",", "9999999999999.99", "USD", 999_999_999_999_999),
     ],
 )
-def test_an_amount_in_major_units_is_taken_exactly(separator, amount, currency, minor):
+def test_amount_in_major_units_is_converted_exactly(separator, amount, currency, minor):
     text = f"amount{separator}commission{separator}currency\n{amount}{separator}0{separator}{currency}"
 
     assert [values["amountCents"] for values in _values(text)] == [minor]
@@ -96,11 +96,11 @@ def test_an_amount_in_major_units_is_taken_exactly(separator, amount, currency, 
         ("5", "", "unsupported_currency"),
     ],
 )
-def test_an_amount_that_has_no_whole_minor_units_makes_its_row_wrong_alone(amount, currency, code):
+def test_invalid_amount_rejects_only_its_row(amount, currency, code):
     assert _values(f"amount,currency\n{amount},{currency}\n5,USD\n") == [code, {"amountCents": 500, "currency": "USD"}]
 
 
-def test_a_row_with_other_cells_than_the_header_is_wrong_alone():
+def test_wrong_cell_count_rejects_only_its_row():
     assert _values("affiliateSlug,currency\nben\nben,EUR,more\nben,EUR\n") == [
         "wrong_cell_count",
         "wrong_cell_count",
@@ -109,7 +109,7 @@ def test_a_row_with_other_cells_than_the_header_is_wrong_alone():
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("", "first line"),
         ("\n\nemail\n", "first line"),
@@ -124,16 +124,16 @@ def test_a_row_with_other_cells_than_the_header_is_wrong_alone():
         ("PK\x03\x04binary", "Unknown column"),
     ],
 )
-def test_what_cannot_be_read_says_why(text, words):
-    with pytest.raises(files.UnreadableFile, match=words):
+def test_unreadable_file_is_refused_with_the_reason(text, message):
+    with pytest.raises(files.UnreadableFile, match=message):
         files.parse_sales(text)
 
 
-def test_what_a_file_holds_is_told_by_its_header():
+def test_file_kind_is_detected_from_the_header():
     assert files.detect_kind("email;slug\n") == files.detect_kind("Slug,EMAIL") == "Affiliates"
     assert files.detect_kind("affiliateEmail,amount\n") == "Conversions"
 
 
-def test_a_code_has_a_sentence():
+def test_codes_are_explained_in_sentences():
     assert to_sentence("unsupported_currency") == "Its currency is not supported."
     assert to_sentence("invalid_customer_email") == "Its customer email is too long or not a text."

@@ -1,4 +1,4 @@
-"""Slugs of another service: which can be one here, which only an alias, and what takes their place."""
+"""Slugs of another service: valid slugs, possible aliases, and replacements."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ from domain.imports.warnings import CODES, RowWarning
         ("j_" + "x" * 63, "slug_invalid", False),
     ],
 )
-def test_former_slug_is_judged(text, problem, may_be_alias):
+def test_former_slug_is_valid_an_alias_or_refused(text, problem, may_be_alias):
     assert former_slugs.check(text) == former_slugs.FormerSlug(text, problem, may_be_alias)
 
 
@@ -36,31 +36,33 @@ def test_former_slug_is_judged(text, problem, may_be_alias):
     ("text", "first"),
     [("jane_doe", "jane-doe"), ("jane", "jane"), ("Jörg Ek".lower(), "jorg-ek"), ("jo", "jo-2"), ("a" * 70, "a" * 48)],
 )
-def test_new_slug_resembles_the_former_one(text, first):
+def test_replacement_resembles_the_former_slug(text, first):
     assert former_slugs.list_replacements(text, seed="1")[0] == first
 
 
 @pytest.mark.parametrize("text", ["admin", "123", "12.34", "李", "--", ""])
-def test_new_slug_of_what_leaves_no_name_is_drawn_from_the_text(text):
-    found = former_slugs.list_replacements(text, seed="1")
+def test_replacement_of_an_unusable_slug_is_derived_from_text_and_seed(text):
+    replacements = former_slugs.list_replacements(text, seed="1")
 
-    assert found == former_slugs.list_replacements(text, seed="1") != former_slugs.list_replacements(text, seed="2")
-    assert {len(one) for one in found} == {8}
-    assert len(set(found)) == 3
+    assert (
+        replacements == former_slugs.list_replacements(text, seed="1") != former_slugs.list_replacements(text, seed="2")
+    )
+    assert {len(slug) for slug in replacements} == {8}
+    assert len(set(replacements)) == 3
 
 
 @given(st.text(max_size=80).map(str.lower))
-def test_new_slugs_are_valid_and_hold_a_letter(text):
-    found = former_slugs.list_replacements(text, seed="1")
+def test_replacements_are_valid_and_contain_a_letter(text):
+    replacements = former_slugs.list_replacements(text, seed="1")
 
-    assert len(found) >= 3
-    for one in found:
-        assert slugs.is_valid_strict(one)
-        assert one not in slugs.RESERVED
-        assert not one.replace("-", "").isdigit()
+    assert len(replacements) >= 3
+    for slug in replacements:
+        assert slugs.is_valid_strict(slug)
+        assert slug not in slugs.RESERVED
+        assert not slug.replace("-", "").isdigit()
 
 
-def test_every_warning_is_a_sentence():
+def test_every_warning_has_a_short_sentence():
     for code in CODES:
         message = RowWarning(code, "old", "new").message
         assert message.endswith(".")

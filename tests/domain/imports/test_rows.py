@@ -11,7 +11,7 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 PROGRAM, BEN, ANN = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
-def _sent(**fields):
+def _build_row(**fields):
     row = {
         "affiliateEmail": "ben@example.com",
         "amountCents": 10_000,
@@ -23,14 +23,14 @@ def _sent(**fields):
 
 
 def _read(**fields):
-    return rows.parse(_sent(**fields), now=NOW)
+    return rows.parse(_build_row(**fields), now=NOW)
 
 
 def _identity(affiliate_id=BEN, **fields):
     return rows.identity(_read(**fields), program_id=PROGRAM, affiliate_id=affiliate_id)
 
 
-def test_a_row_is_read_with_its_defaults():
+def test_row_is_parsed_with_defaults():
     row = _read(affiliateEmail=" BEN@Example.com ", affiliateSlug=" Ben ", currency=" eur ", customerName=" Zoë 李 ")
 
     assert (row.affiliate_email, row.affiliate_slug, row.customer_name) == ("ben@example.com", "ben", "Zoë 李")
@@ -39,7 +39,7 @@ def test_a_row_is_read_with_its_defaults():
 
 
 @pytest.mark.parametrize(
-    ("sent", "moment"),
+    ("text", "expected"),
     [
         ("2024-01-31", datetime(2024, 1, 31, tzinfo=UTC)),
         ("2024-01-31T23:30:00-02:00", datetime(2024, 2, 1, 1, 30, tzinfo=UTC)),
@@ -47,18 +47,18 @@ def test_a_row_is_read_with_its_defaults():
         ("2026-01-31T12:00:00Z", NOW),
     ],
 )
-def test_a_moment_is_read_as_utc(sent, moment):
-    assert _read(occurredAt=sent).occurred_at == moment
+def test_time_is_parsed_as_utc(text, expected):
+    assert _read(occurredAt=text).occurred_at == expected
 
 
 @pytest.mark.parametrize("cents", [0, 1, 10**12])
-def test_amounts_from_zero_to_a_trillion_are_taken(cents):
+def test_amounts_from_zero_to_a_trillion_are_accepted(cents):
     row = _read(amountCents=cents, commissionCents=cents)
 
     assert (row.amount_cents, row.commission_cents) == (cents, cents)
 
 
-_NO_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
+_INVALID_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
 
 
 @pytest.mark.parametrize(
@@ -67,17 +67,17 @@ _NO_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
         ({"affiliateEmail": ...}, "affiliate_email_or_slug_required"),
         ({"affiliateEmail": "  ", "affiliateSlug": ""}, "affiliate_email_or_slug_required"),
         ({"affiliateEmail": None, "affiliateSlug": None}, "affiliate_email_or_slug_required"),
-        *[({"amountCents": sent}, "amount_out_of_range") for sent in _NO_CENTS],
-        *[({"commissionCents": sent}, "commission_out_of_range") for sent in _NO_CENTS],
-        *[({"currency": sent}, "unsupported_currency") for sent in (None, ..., "", "XXX", "dollars", 840, "Ů$D")],
+        *[({"amountCents": value}, "amount_out_of_range") for value in _INVALID_CENTS],
+        *[({"commissionCents": value}, "commission_out_of_range") for value in _INVALID_CENTS],
+        *[({"currency": value}, "unsupported_currency") for value in (None, ..., "", "XXX", "dollars", 840, "Ů$D")],
         ({"occurredAt": ...}, "occurred_at_required"),
         ({"occurredAt": None}, "occurred_at_required"),
-        *[({"occurredAt": sent}, "invalid_occurred_at") for sent in (7, "", "yesterday", "2024-02-30", "1706659200")],
+        *[({"occurredAt": value}, "invalid_occurred_at") for value in (7, "", "yesterday", "2024-02-30", "1706659200")],
         ({"occurredAt": "0001-01-01T00:00:00+14:00"}, "invalid_occurred_at"),
         ({"occurredAt": "2026-01-31T12:00:00.000001Z"}, "occurred_at_in_future"),
         ({"occurredAt": "9999-12-31"}, "occurred_at_in_future"),
-        *[({"paid": sent}, "invalid_paid") for sent in (1, "true", [])],
-        *[({"type": sent}, "invalid_type") for sent in ("Bonus", "onetime", "", 7, [], {})],
+        *[({"paid": value}, "invalid_paid") for value in (1, "true", [])],
+        *[({"type": value}, "invalid_type") for value in ("Bonus", "onetime", "", 7, [], {})],
         ({"affiliateEmail": 7}, "invalid_affiliate_email"),
         ({"affiliateEmail": "x" * 321}, "invalid_affiliate_email"),
         ({"affiliateSlug": "nul\x00"}, "invalid_affiliate_slug"),
@@ -89,24 +89,24 @@ _NO_CENTS = [None, ..., -1, 10**12 + 1, 10**18, 1e30, 7.0, "7", True, [], {}]
         ({"externalId": "x" * 513}, "invalid_external_id"),
     ],
 )
-def test_a_row_that_cannot_be_one_is_refused_with_its_code(fields, code):
-    with pytest.raises(rows.BadRow) as refused:
+def test_invalid_row_is_refused_with_its_code(fields, code):
+    with pytest.raises(rows.BadRow) as refusal:
         _read(**fields)
 
-    assert refused.value.code == code
+    assert refusal.value.code == code
 
 
-@pytest.mark.parametrize("sent", [None, 7, "row", [], True])
-def test_what_is_no_object_is_no_row(sent):
+@pytest.mark.parametrize("value", [None, 7, "row", [], True])
+def test_row_that_is_not_an_object_is_refused(value):
     with pytest.raises(rows.BadRow, match="invalid_row"):
-        rows.parse(sent, now=NOW)
+        rows.parse(value, now=NOW)
 
 
-def test_a_row_is_known_by_its_external_id_as_it_was_sent():
+def test_identity_is_the_external_id_unchanged():
     assert _identity(externalId=" Order 7 ") == " Order 7 "
 
 
-def test_a_row_without_an_external_id_is_known_by_what_it_says():
+def test_identity_without_an_external_id_is_derived_from_the_values():
     assert _identity() == _identity(externalId="  ", affiliateSlug="ben") == _identity(paid=True, customerName="Ann")
     others = [
         _identity(ANN),

@@ -1,4 +1,4 @@
-"""What merge tags become. Source: core spec, "Affiliate invites", invite rules."""
+"""Rendering of merge tags. Source: core spec, "Affiliate invites", invite rules."""
 
 from decimal import Decimal
 
@@ -21,24 +21,24 @@ _VALUES = {"affiliate.firstName": "Ada", "program.commission": "20 %", "brand.na
         ("", ""),
     ],
 )
-def test_known_tags_are_filled_in_and_the_rest_stays(text, rendered):
+def test_known_tags_are_replaced_and_unknown_ones_stay(text, rendered):
     assert merge_tags.render(text, _VALUES) == rendered
 
 
-def test_a_tag_inside_a_value_is_not_filled_in():
+def test_tag_inside_a_value_is_not_replaced():
     values = {"brand.name": "{{affiliate.firstName}}", "affiliate.firstName": "Ada"}
 
     assert merge_tags.render("{{brand.name}}", values) == "{{affiliate.firstName}}"
 
 
-def test_a_backslash_in_a_value_is_a_backslash():
+def test_backslash_in_a_value_stays_literal():
     assert merge_tags.render("{{brand.name}}", {"brand.name": r"\1 \g<0>"}) == r"\1 \g<0>"
 
 
 @pytest.mark.parametrize(
     ("full_name", "first"), [("Ada Lovelace", "Ada"), ("  Ada ", "Ada"), ("", "there"), (" ", "there"), ("王 芳", "王")]
 )
-def test_the_first_name_is_the_first_word(full_name, first):
+def test_first_name_is_the_first_word(full_name, first):
     assert merge_tags.first_name(full_name) == first
 
 
@@ -59,5 +59,5 @@ def test_the_first_name_is_the_first_word(full_name, first):
         ("Fixed", "3.5", "Cpl", "KWD", "3.500 KWD per lead"),
     ],
 )
-def test_a_commission_reads_as_it_is_paid(type, value, model, currency, words):
+def test_commission_is_formatted_with_its_unit(type, value, model, currency, words):
     assert merge_tags.format_commission(type=type, value=Decimal(value), model=model, currency=currency) == words

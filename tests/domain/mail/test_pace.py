@@ -1,4 +1,4 @@
-"""The pace of mail: the time between two messages, and which slots may be used."""
+"""Pacing of mail: the time between two messages, and the usable slots."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,12 +19,12 @@ _MICROSECOND = timedelta(microseconds=1)
         (60_000, timedelta(milliseconds=1)),
     ],
 )
-def test_the_gap_is_never_shorter_than_the_pace_asks(per_minute, expected):
+def test_gap_is_at_least_a_minute_divided_by_the_pace(per_minute, expected):
     assert pace.gap(per_minute) == expected
 
 
 @pytest.mark.parametrize(
-    ("slot_at", "is_early", "is_good"),
+    ("slot_at", "is_early", "is_usable"),
     [
         (None, False, False),
         (_NOW, False, True),
@@ -33,6 +33,6 @@ def test_the_gap_is_never_shorter_than_the_pace_asks(per_minute, expected):
         (_NOW - pace.GRACE - _MICROSECOND, False, False),
     ],
 )
-def test_a_slot_is_good_when_it_comes_and_a_little_later(slot_at, is_early, is_good):
+def test_slot_is_usable_from_its_time_until_the_grace_ends(slot_at, is_early, is_usable):
     assert pace.is_early(slot_at, now=_NOW) is is_early
-    assert pace.is_usable(slot_at, now=_NOW) is is_good
+    assert pace.is_usable(slot_at, now=_NOW) is is_usable

@@ -1,9 +1,9 @@
-"""What an operator who reads a letter may not do with its links."""
+"""Links that sign a reader in are masked in emails shown to an operator."""
 
 from domain.mail import sign_in_links
 
 
-def test_links_that_speak_for_their_reader_lead_nowhere_and_the_rest_stays():
+def test_sign_in_and_answer_links_are_masked_and_other_text_stays():
     text = (
         "Hello\nhttps://a.example/sign-in/link/ab-C_9?next=%2Fportal\nhttps://a.example/p/answers/Zz-9_=\n/p/acme/tea"
     )

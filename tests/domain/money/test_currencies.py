@@ -1,4 +1,4 @@
-"""The allowlist is the spec's, the exponents are ISO 4217's."""
+"""The allowlist follows the spec, the exponents follow ISO 4217."""
 
 import pytest
 from iso4217 import Currency
@@ -6,20 +6,20 @@ from iso4217 import Currency
 from domain.money import currencies
 
 
-def test_allowlist_has_the_137_codes_that_are_enumerated() -> None:
+def test_allowlist_has_the_137_codes_of_the_spec() -> None:
     assert len(currencies.EXPONENTS) == 137
 
 
-def test_every_exponent_is_the_one_of_iso_4217() -> None:
-    listed = {code: Currency(code).exponent for code in currencies.EXPONENTS}
+def test_every_exponent_equals_that_of_iso_4217() -> None:
+    expected = {code: Currency(code).exponent for code in currencies.EXPONENTS}
 
-    assert dict(currencies.EXPONENTS) == listed
+    assert dict(currencies.EXPONENTS) == expected
 
 
-def test_three_decimal_currencies_are_five() -> None:
-    three = {code for code, exponent in currencies.EXPONENTS.items() if exponent == 3}
+def test_five_currencies_have_three_decimals() -> None:
+    codes = {code for code, exponent in currencies.EXPONENTS.items() if exponent == 3}
 
-    assert three == {"BHD", "JOD", "KWD", "OMR", "TND"}
+    assert codes == {"BHD", "JOD", "KWD", "OMR", "TND"}
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_three_decimal_currencies_are_five() -> None:
         ("KWD", 3),
     ],
 )
-def test_exponent_counts_the_decimals(code: str, exponent: int) -> None:
+def test_exponent_is_the_number_of_decimals(code: str, exponent: int) -> None:
     assert currencies.exponent(code) == exponent
 
 
 @pytest.mark.parametrize("code", ["usd", "ANG", "XXX", ""])
-def test_exponent_refuses_a_text_that_is_not_a_supported_code(code: str) -> None:
+def test_exponent_of_an_unsupported_code_raises(code: str) -> None:
     with pytest.raises(ValueError, match="unsupported currency"):
         currencies.exponent(code)
 
@@ -65,10 +65,10 @@ def test_supported_code_is_recognized_in_any_case(text: str, code: str) -> None:
     "text",
     ["", "   ", "US", "USDT", "EURO", "XXX", "CUP", "IQD", "U D", "12A", "\u017fek", "\uff35\uff33\uff24", "U\x00D"],
 )
-def test_any_other_text_is_unsupported(text: str) -> None:
+def test_unsupported_code_normalizes_to_none(text: str) -> None:
     assert currencies.normalize(text) is None
 
 
-def test_the_table_cannot_be_changed() -> None:
+def test_exponent_table_is_read_only() -> None:
     with pytest.raises(TypeError):
         currencies.EXPONENTS["USD"] = 3  # type: ignore[index]

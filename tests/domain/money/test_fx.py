@@ -1,4 +1,4 @@
-"""Money is exchanged exactly and rounded once."""
+"""Amounts are converted exactly and rounded once."""
 
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ PER_USD = {
 }
 
 
-def converted(amount_cents: int, pair: str) -> int | None:
+def convert(amount_cents: int, pair: str) -> int | None:
     from_currency, to_currency = pair.split(">")
     return fx.to_currency(
         amount_cents=amount_cents, from_currency=from_currency, to_currency=to_currency, per_usd=PER_USD
@@ -47,27 +47,27 @@ def converted(amount_cents: int, pair: str) -> int | None:
         (1_000_000_000_000, "KWD>JPY", 500_000_000_000),
     ],
 )
-def test_amount_changes_currency_in_both_exponents(amount_cents: int, pair: str, result: int) -> None:
-    assert converted(amount_cents, pair) == result
+def test_conversion_respects_the_exponents_of_both_currencies(amount_cents: int, pair: str, result: int) -> None:
+    assert convert(amount_cents, pair) == result
 
 
 def test_same_currency_needs_no_rate() -> None:
-    assert converted(123, "ZAR>ZAR") == 123
+    assert convert(123, "ZAR>ZAR") == 123
 
 
 @pytest.mark.parametrize("pair", ["ZAR>USD", "USD>ZAR", "ZAR>EUR", "EUR>ZAR", "ZAR>NOK"])
-def test_missing_rate_gives_no_amount(pair: str) -> None:
-    assert converted(100, pair) is None
+def test_missing_rate_returns_none(pair: str) -> None:
+    assert convert(100, pair) is None
 
 
-def test_dollar_is_one_whatever_the_table_says() -> None:
+def test_dollar_rate_is_one_even_if_the_table_differs() -> None:
     per_usd = {"EUR": Decimal("0.5"), "USD": Decimal("2")}
 
     assert fx.to_currency(amount_cents=50, from_currency="EUR", to_currency="USD", per_usd=per_usd) == 100
 
 
 @pytest.mark.parametrize("rate", ["0", "-1"])
-def test_rate_that_is_not_positive_is_refused(rate: str) -> None:
+def test_rate_of_zero_or_less_is_refused(rate: str) -> None:
     with pytest.raises(ValueError, match="EUR"):
         fx.to_currency(amount_cents=1, from_currency="EUR", to_currency="USD", per_usd={"EUR": Decimal(rate)})
 
@@ -76,7 +76,7 @@ def test_rate_that_is_not_positive_is_refused(rate: str) -> None:
     amount_cents=st.integers(min_value=-(10**12), max_value=10**12),
     rate=st.decimals(min_value="0.000001", max_value="1000000", places=6),
 )
-def test_conversion_is_odd_in_the_amount(amount_cents: int, rate: Decimal) -> None:
+def test_negated_amount_converts_to_the_negated_result(amount_cents: int, rate: Decimal) -> None:
     def in_usd(cents: int) -> int:
         usd = fx.to_currency(amount_cents=cents, from_currency="EUR", to_currency="USD", per_usd={"EUR": rate})
         assert usd is not None

@@ -1,4 +1,4 @@
-"""Files of reference rates: what is read out of them, and which line of a wrong one is named."""
+"""Reference rate files: the parsed rates, and the line named in an error."""
 
 import contextlib
 from datetime import date
@@ -24,11 +24,11 @@ def _csv(*rows, header="currency,perUsd,date"):
     return "\n".join([header, *rows])
 
 
-def _bank(*days, head='<?xml version="1.0" encoding="UTF-8"?>'):
+def _bank_xml(*days, head='<?xml version="1.0" encoding="UTF-8"?>'):
     """Return a file as the European Central Bank publishes it: (day, {currency: rate per euro})."""
     cubes = "".join(
-        f"<Cube time='{on}'>\n{''.join(f'<Cube currency={c!r} rate={r!r}/>' for c, r in rates.items())}</Cube>\n"
-        for on, rates in days
+        f"<Cube time='{day}'>\n{''.join(f'<Cube currency={c!r} rate={r!r}/>' for c, r in rates.items())}</Cube>\n"
+        for day, rates in days
     )
     return (
         f'{head}\n<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01"'
@@ -37,15 +37,15 @@ def _bank(*days, head='<?xml version="1.0" encoding="UTF-8"?>'):
     )
 
 
-def test_our_layout_is_units_per_dollar():
-    found = _read(_csv(f"EUR,0.8,{DAY}", f"JPY,150.25,{DAY}", "EUR,0.79,2026-03-10"))
+def test_csv_rates_are_units_per_dollar():
+    parsed = _read(_csv(f"EUR,0.8,{DAY}", f"JPY,150.25,{DAY}", "EUR,0.79,2026-03-10"))
 
-    assert found.rates == [
+    assert parsed.rates == [
         PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8")),
         PublishedRate("JPY", date(2026, 3, 9), Decimal("150.25")),
         PublishedRate("EUR", date(2026, 3, 10), Decimal("0.79")),
     ]
-    assert found.skipped == []
+    assert parsed.skipped == []
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_our_layout_is_units_per_dollar():
         f"currency,perUsd,date\nEUR,0.8,{DAY}\nEUR,0.800,{DAY}\nUSD,1,{DAY}",
     ],
 )
-def test_columns_line_ends_spaces_and_repetitions_do_not_matter(text):
+def test_column_order_line_ends_spaces_and_repeated_rows_are_ignored(text):
     assert _read(text).rates == [PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8"))]
 
 
-def test_the_former_guilder_is_the_new_one():
+def test_former_guilder_is_read_as_the_new_one():
     assert _read(_csv(f"ANG,1.79,{DAY}")).rates == [PublishedRate("XCG", date(2026, 3, 9), Decimal("1.79"))]
 
 
-@pytest.mark.parametrize(("sent", "kept"), [("0.0000000000025", "2E-12"), ("0.0000000000035", "4E-12")])
-def test_more_decimals_than_are_kept_are_rounded_half_to_even(sent, kept):
-    assert _read(_csv(f"EUR,{sent},{DAY}")).rates[0].per_usd == Decimal(kept)
+@pytest.mark.parametrize(("text", "stored"), [("0.0000000000025", "2E-12"), ("0.0000000000035", "4E-12")])
+def test_excess_decimals_are_rounded_half_to_even(text, stored):
+    assert _read(_csv(f"EUR,{text},{DAY}")).rates[0].per_usd == Decimal(stored)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_more_decimals_than_are_kept_are_rounded_half_to_even(sent, kept):
         ('EUR,"0.8,D', "not CSV"),
     ],
 )
-def test_one_wrong_row_refuses_the_file_and_is_named(row, why):
+def test_invalid_row_refuses_the_file_and_names_its_line(row, why):
     text = _csv(f"GBP,0.7,{DAY}", row.replace("D", DAY) if "USD" not in row else f"USD,1.01,{DAY}", f"CHF,0.9,{DAY}")
 
     with pytest.raises(BadRates, match=f"^line [34]: .*{why}"):
@@ -133,25 +133,25 @@ def test_one_wrong_row_refuses_the_file_and_is_named(row, why):
         (b"<Cube>", "line 1: this is not XML"),
     ],
 )
-def test_what_is_no_file_of_rates_is_refused(content, why):
+def test_file_without_rates_is_refused(content, why):
     with pytest.raises(BadRates, match=why):
         _read(content)
 
 
-def test_a_central_banks_rates_per_euro_become_rates_per_dollar():
-    found = _read(_bank(("2026-03-09", {"USD": "1.25", "JPY": "160", "CYP": "0.58", "BGN": "1.9558"})))
+def test_central_bank_rates_per_euro_become_rates_per_dollar():
+    parsed = _read(_bank_xml(("2026-03-09", {"USD": "1.25", "JPY": "160", "CYP": "0.58", "BGN": "1.9558"})))
 
-    assert found.rates == [
+    assert parsed.rates == [
         PublishedRate("EUR", date(2026, 3, 9), Decimal("0.8")),
         PublishedRate("JPY", date(2026, 3, 9), Decimal("128")),
     ]
-    assert found.skipped == ["BGN", "CYP"]
+    assert parsed.skipped == ["BGN", "CYP"]
 
 
-def test_the_history_has_many_days():
-    found = _read(_bank((DAY, {"USD": "1.5"}), ("2026-03-06", {"USD": "1.2", "GBP": "0.9"})))
+def test_bank_history_gives_rates_of_each_day():
+    parsed = _read(_bank_xml((DAY, {"USD": "1.5"}), ("2026-03-06", {"USD": "1.2", "GBP": "0.9"})))
 
-    assert [(rate.currency, str(rate.on), rate.per_usd) for rate in found.rates] == [
+    assert [(rate.currency, str(rate.on), rate.per_usd) for rate in parsed.rates] == [
         ("EUR", DAY, Decimal("0.666666666667")),
         ("EUR", "2026-03-06", Decimal("0.833333333333")),
         ("GBP", "2026-03-06", Decimal("0.75")),
@@ -169,17 +169,17 @@ def test_the_history_has_many_days():
         ({"USD": "1.1", "JPY": ""}, "not a positive"),
     ],
 )
-def test_one_wrong_rate_of_a_bank_refuses_its_file(rates, why):
+def test_invalid_rate_in_bank_xml_refuses_the_file(rates, why):
     with pytest.raises(BadRates, match=f"^line [0-9]+: .*{why}"):
-        _read(_bank((DAY, rates)))
+        _read(_bank_xml((DAY, rates)))
 
 
-def test_days_of_a_bank_are_looked_at_too():
+def test_invalid_day_in_bank_xml_refuses_the_file():
     for text, why in [
-        (_bank(("2026-03-11", {"USD": "1.1"})), "in the future"),
-        (_bank(("today", {"USD": "1.1"})), "not a date"),
-        (_bank((DAY, {"USD": "1.1"}), (DAY, {"USD": "1.2"})), "occurs twice"),
-        (_bank((DAY, {"USD": "1.1"}), ("2026-03-06", {"USD": "1"}), (DAY, {"USD": "1.2"})), "another rate in line"),
+        (_bank_xml(("2026-03-11", {"USD": "1.1"})), "in the future"),
+        (_bank_xml(("today", {"USD": "1.1"})), "not a date"),
+        (_bank_xml((DAY, {"USD": "1.1"}), (DAY, {"USD": "1.2"})), "occurs twice"),
+        (_bank_xml((DAY, {"USD": "1.1"}), ("2026-03-06", {"USD": "1"}), (DAY, {"USD": "1.2"})), "another rate in line"),
         ("<Cube currency='USD' rate='1.1'/>", "lacks its currency"),
         (f"<Cube time='{DAY}'><Cube currency='USD'/></Cube>", "lacks its currency"),
     ]:
@@ -188,7 +188,7 @@ def test_days_of_a_bank_are_looked_at_too():
 
 
 @pytest.mark.parametrize(
-    "declared",
+    "doctype",
     [
         '<!DOCTYPE x [<!ENTITY a "1.1">]>',
         '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
@@ -196,22 +196,22 @@ def test_days_of_a_bank_are_looked_at_too():
         '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>',
     ],
 )
-def test_a_document_type_is_refused_before_it_is_used(declared):
+def test_document_type_declaration_is_refused(doctype):
     with pytest.raises(BadRates, match="a document type is not allowed"):
-        _read(_bank((DAY, {"USD": "1.1"}), head=declared))
+        _read(_bank_xml((DAY, {"USD": "1.1"}), head=doctype))
 
 
 @given(st.binary(max_size=200))
-def test_whatever_is_sent_is_read_or_refused(content):
-    for sent in (content, b"<" + content, b"currency,perUsd,date\n" + content):
+def test_arbitrary_bytes_are_parsed_or_refused(content):
+    for candidate in (content, b"<" + content, b"currency,perUsd,date\n" + content):
         with contextlib.suppress(BadRates):
-            assert _read(sent).rates
+            assert _read(candidate).rates
 
 
 @given(rate=st.decimals("0.0001", "99999", places=4), dollar=st.decimals("0.5", "2", places=4))
 def test_a_rate_per_dollar_is_exact_to_its_last_decimal(rate, dollar):
-    euro, yen = _read(_bank((DAY, {"USD": f"{dollar:f}", "JPY": f"{rate:f}"}))).rates
+    euro, yen = _read(_bank_xml((DAY, {"USD": f"{dollar:f}", "JPY": f"{rate:f}"}))).rates
 
-    # Twelve decimals hold it to half a unit of the last one.
+    # Rates have twelve decimals, so the error is at most half a unit of the last.
     assert abs(yen.per_usd * dollar - rate) <= Decimal("0.5e-12") * dollar
     assert abs(euro.per_usd * dollar - 1) <= Decimal("0.5e-12") * dollar

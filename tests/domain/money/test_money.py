@@ -1,4 +1,4 @@
-"""Money divides exactly and rounds half to even."""
+"""Amounts are computed exactly and rounded half to even."""
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
@@ -44,7 +44,7 @@ def test_division_refuses_a_denominator_that_is_not_positive(denominator: int) -
     denominator=st.integers(min_value=1, max_value=10**15),
 )
 def test_division_agrees_with_decimal_half_even(numerator: int, denominator: int) -> None:
-    # Whole part and remainder go apart so that the context needs no more digits than it has.
+    # Whole part and remainder are divided separately so that the context's precision suffices.
     whole, remainder = divmod(numerator, denominator)
     wide = Context(prec=200)
     quotient = wide.add(Decimal(whole), wide.divide(Decimal(remainder), Decimal(denominator)))
@@ -71,12 +71,12 @@ def test_division_agrees_with_decimal_half_even(numerator: int, denominator: int
         (-35, "10", -4),
     ],
 )
-def test_percent_is_exact_until_its_one_rounding(amount_cents: int, percent: str, share_cents: int) -> None:
+def test_percentage_is_rounded_once(amount_cents: int, percent: str, share_cents: int) -> None:
     assert money.percent_of(amount_cents=amount_cents, percent=Decimal(percent)) == share_cents
 
 
 @pytest.mark.parametrize("percent", ["NaN", "Infinity"])
-def test_percent_refuses_what_is_not_finite(percent: str) -> None:
+def test_percent_of_a_non_finite_number_is_refused(percent: str) -> None:
     with pytest.raises((ValueError, OverflowError)):
         money.percent_of(amount_cents=1, percent=Decimal(percent))
 

@@ -1,4 +1,4 @@
-"""How money and rates are said. Source: core spec, section 2 (minor units); the pages' interface, "Every page"."""
+"""How money and rates are displayed. Source: core spec, section 2 (minor units); the pages' interface, "Every page"."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from domain.money import currencies, wording
 
 
 @pytest.mark.parametrize(
-    ("minor", "currency", "shown"),
+    ("minor", "currency", "text"),
     [
         (123_450, "USD", "1,234.50 USD"),
         (1_253_991, "USD", "12,539.91 USD"),
@@ -21,12 +21,12 @@ from domain.money import currencies, wording
         (None, "USD", "–"),
     ],
 )
-def test_money_has_the_decimals_of_its_currency(minor, currency, shown):
-    assert wording.format_money(minor, currency) == shown
+def test_money_has_the_decimals_of_its_currency(minor, currency, text):
+    assert wording.format_money(minor, currency) == text
 
 
 @pytest.mark.parametrize("currency", currencies.EXPONENTS)
-def test_every_amount_can_be_read_back(currency):
+def test_formatted_amount_parses_back_to_the_minor_units(currency):
     for minor in (1, 99, 100_001, -123_456_789):
         digits = (
             wording.format_money(minor, currency).removesuffix(f" {currency}").replace(",", "").replace("\u2212", "-")
@@ -37,7 +37,7 @@ def test_every_amount_can_be_read_back(currency):
 
 
 @pytest.mark.parametrize(
-    ("value", "currency", "shown"),
+    ("value", "currency", "text"),
     [
         ("7.5", "USD", "7.50 USD"),
         (7, "USD", "7.00 USD"),
@@ -47,13 +47,13 @@ def test_every_amount_can_be_read_back(currency):
         (None, "USD", "–"),
     ],
 )
-def test_a_rate_in_major_units_looks_like_money(value, currency, shown):
-    assert wording.format_major(value, currency) == shown
+def test_rate_in_major_units_is_formatted_as_money(value, currency, text):
+    assert wording.format_major(value, currency) == text
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [("12.50", "12.5"), ("20.0000", "20"), ("100", "100"), (0, "0"), ("0.25", "0.25")]
+    ("value", "text"), [("12.50", "12.5"), ("20.0000", "20"), ("100", "100"), (0, "0"), ("0.25", "0.25")]
 )
-def test_a_percentage_has_no_zeros_that_say_nothing(value, shown):
-    assert wording.format_percent(value) == f"{shown}\N{NO-BREAK SPACE}%"
+def test_percentage_has_no_trailing_zeros(value, text):
+    assert wording.format_percent(value) == f"{text}\N{NO-BREAK SPACE}%"
     assert wording.format_percent(None) == "–"

@@ -1,4 +1,4 @@
-"""Who may do what somebody else may do."""
+"""The order of roles: a higher role includes the permissions of a lower one."""
 
 import itertools
 
@@ -6,25 +6,25 @@ import pytest
 
 from domain.organization import access
 
-_FROM_THE_MOST = ["Owner", "Admin", "Manager", "Viewer"]
+_ROLES_DESCENDING = ["Owner", "Admin", "Manager", "Viewer"]
 
 
-@pytest.mark.parametrize(("role", "needed"), list(itertools.combinations_with_replacement(_FROM_THE_MOST, 2)))
-def test_a_role_includes_itself_and_every_lower_one(role, needed):
-    assert access.at_least(role, needed)
+@pytest.mark.parametrize(("role", "required"), list(itertools.combinations_with_replacement(_ROLES_DESCENDING, 2)))
+def test_a_role_includes_itself_and_every_lower_one(role, required):
+    assert access.at_least(role, required)
 
 
-@pytest.mark.parametrize(("needed", "role"), list(itertools.combinations(_FROM_THE_MOST, 2)))
-def test_a_role_does_not_include_a_higher_one(role, needed):
-    assert not access.at_least(role, needed)
+@pytest.mark.parametrize(("required", "role"), list(itertools.combinations(_ROLES_DESCENDING, 2)))
+def test_a_role_does_not_include_a_higher_one(role, required):
+    assert not access.at_least(role, required)
 
 
-def test_there_are_these_roles_and_no_other():
-    assert list(access.Role) == _FROM_THE_MOST
+def test_roles_are_owner_admin_manager_and_viewer():
+    assert list(access.Role) == _ROLES_DESCENDING
 
 
 @pytest.mark.parametrize("unknown", ["owner", "OWNER", "", "Owner ", "Root"])
-def test_a_role_that_does_not_exist_is_an_error_on_either_side(unknown):
+def test_unknown_role_is_refused_as_either_argument(unknown):
     with pytest.raises(ValueError, match="is not a valid Role"):
         access.at_least(unknown, "Viewer")
     with pytest.raises(ValueError, match="is not a valid Role"):

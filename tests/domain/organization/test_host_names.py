@@ -1,4 +1,4 @@
-"""Which texts are host names that a brand can point at the service."""
+"""Host names that a brand can point at the service."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from domain.organization import host_names
     "text",
     ["partners.example.com", "a.co", "xn--mnchen-3ya.de", "a.xn--p1ai", "1.2.3.4.example", f"{'a' * 63}.com", "x-y.z1"],
 )
-def test_a_host_name_is_one(text):
+def test_valid_host_name_is_accepted(text):
     assert host_names.is_host_name(text)
 
 
@@ -42,7 +42,7 @@ def test_a_host_name_is_one(text):
         ".".join(["a" * 60] * 5),
     ],
 )
-def test_what_is_none_is_none(text):
+def test_invalid_host_name_is_refused(text):
     assert not host_names.is_host_name(text)
 
 
@@ -50,5 +50,5 @@ def test_what_is_none_is_none(text):
     ("host", "is_within"),
     [("a.test", True), ("b.a.test", True), ("c.b.a.test", True), ("ba.test", False), ("a.test.b", False)],
 )
-def test_a_domain_holds_itself_and_what_lies_below(host, is_within):
+def test_domain_contains_itself_and_its_subdomains(host, is_within):
     assert host_names.is_within(host, "a.test") is is_within

@@ -1,4 +1,4 @@
-"""What an image is, from its first bytes."""
+"""Type and size of an image, from its first bytes."""
 
 import struct
 
@@ -24,16 +24,16 @@ from tests.support.rows.images import gif, jpeg, png, webp
         (webp(300, 200, "VP8"), "image/webp"),
     ],
 )
-def test_kind_and_size_are_read(data, content_type):
+def test_type_and_size_are_read(data, content_type):
     assert images.read(data) == images.Image(content_type, width=300, height=200)
 
 
-@pytest.mark.parametrize("whole", [png(300, 200)[:24], gif(300, 200)[:10], jpeg(300, 200), webp(300, 200)])
-def test_what_breaks_off_is_no_image_and_no_error(whole):
-    shortest = [length for length in range(len(whole) + 1) if images.read(whole[:length])]
+@pytest.mark.parametrize("data", [png(300, 200)[:24], gif(300, 200)[:10], jpeg(300, 200), webp(300, 200)])
+def test_truncated_image_is_none_without_an_error(data):
+    readable_lengths = [length for length in range(len(data) + 1) if images.read(data[:length])]
 
-    assert shortest
-    assert shortest == list(range(shortest[0], len(whole) + 1))
+    assert readable_lengths
+    assert readable_lengths == list(range(readable_lengths[0], len(data) + 1))
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_what_breaks_off_is_no_image_and_no_error(whole):
         b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
     ],
 )
-def test_anything_else_is_none(data):
+def test_other_data_is_not_an_image(data):
     assert images.read(data) is None

@@ -1,4 +1,4 @@
-"""A plan opens what its tier, its subscription and its trial allow."""
+"""Features available by the tier, the subscription status and the trial of a plan."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ TOMORROW = datetime(2026, 5, 11, 12, tzinfo=UTC)
 YESTERDAY = datetime(2026, 5, 9, 12, tzinfo=UTC)
 
 
-def ask(
+def check(
     required: str,
     *,
     tier: str,
@@ -42,8 +42,8 @@ def ask(
     ],
 )
 @pytest.mark.parametrize("status", ["Active", "PastDue"])
-def test_tier_opens_its_own_gates_and_those_below(required: str, tier: str, status: str) -> None:
-    assert ask(required, tier=tier, status=status) is None
+def test_tier_includes_its_own_and_lower_features(required: str, tier: str, status: str) -> None:
+    assert check(required, tier=tier, status=status) is None
 
 
 @pytest.mark.parametrize(
@@ -51,46 +51,46 @@ def test_tier_opens_its_own_gates_and_those_below(required: str, tier: str, stat
     [("Starter", "Free"), ("Growth", "Free"), ("Growth", "Starter"), ("Pro", "Starter"), ("Pro", "Growth")],
 )
 @pytest.mark.parametrize("status", ["Active", "PastDue"])
-def test_gate_above_the_tier_stays_closed(required: str, tier: str, status: str) -> None:
-    refused = ask(required, tier=tier, status=status)
+def test_feature_above_the_tier_is_refused(required: str, tier: str, status: str) -> None:
+    refusal = check(required, tier=tier, status=status)
 
-    assert refused == PlanRefused(required=Tier(required), current=Tier(tier), trialing=False)
+    assert refusal == PlanRefused(required=Tier(required), current=Tier(tier), trialing=False)
 
 
 def test_canceled_subscription_counts_as_free() -> None:
-    refused = ask("Starter", tier="Pro", status="Canceled", trial_ends_at=TOMORROW)
+    refusal = check("Starter", tier="Pro", status="Canceled", trial_ends_at=TOMORROW)
 
-    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
+    assert refusal == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
 
 
-def test_canceled_subscription_keeps_what_every_plan_has() -> None:
-    assert ask("Free", tier="Pro", status="Canceled") is None
+def test_canceled_subscription_keeps_free_features() -> None:
+    assert check("Free", tier="Pro", status="Canceled") is None
 
 
 @pytest.mark.parametrize(("required", "tier"), [("Starter", "Starter"), ("Growth", "Growth"), ("Starter", "Pro")])
 def test_trial_has_the_tier_chosen_at_signup(required: str, tier: str) -> None:
-    assert ask(required, tier=tier, status="Trialing", trial_ends_at=TOMORROW) is None
+    assert check(required, tier=tier, status="Trialing", trial_ends_at=TOMORROW) is None
 
 
 def test_starter_trial_does_not_unlock_growth() -> None:
-    refused = ask("Growth", tier="Starter", status="Trialing", trial_ends_at=TOMORROW)
+    refusal = check("Growth", tier="Starter", status="Trialing", trial_ends_at=TOMORROW)
 
-    assert refused == PlanRefused(required=Tier.Growth, current=Tier.Starter, trialing=True)
+    assert refusal == PlanRefused(required=Tier.Growth, current=Tier.Starter, trialing=True)
 
 
 @pytest.mark.parametrize("trial_ends_at", [YESTERDAY, NOW, None])
 @pytest.mark.parametrize("any_trial", [False, True])
-def test_trial_that_is_over_counts_as_free(trial_ends_at: datetime | None, any_trial: bool) -> None:
-    refused = ask("Starter", tier="Pro", status="Trialing", trial_ends_at=trial_ends_at, any_trial=any_trial)
+def test_expired_trial_counts_as_free(trial_ends_at: datetime | None, any_trial: bool) -> None:
+    refusal = check("Starter", tier="Pro", status="Trialing", trial_ends_at=trial_ends_at, any_trial=any_trial)
 
-    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
+    assert refusal == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
 
 
 def test_signed_endpoints_accept_a_running_trial_of_any_tier() -> None:
-    assert ask("Starter", tier="Free", status="Trialing", trial_ends_at=TOMORROW, any_trial=True) is None
+    assert check("Starter", tier="Free", status="Trialing", trial_ends_at=TOMORROW, any_trial=True) is None
 
 
-def test_signed_endpoints_still_refuse_a_free_plan_that_is_not_on_trial() -> None:
-    refused = ask("Starter", tier="Free", trial_ends_at=TOMORROW, any_trial=True)
+def test_signed_endpoints_refuse_a_free_plan_without_a_trial() -> None:
+    refusal = check("Starter", tier="Free", trial_ends_at=TOMORROW, any_trial=True)
 
-    assert refused == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)
+    assert refusal == PlanRefused(required=Tier.Starter, current=Tier.Free, trialing=False)

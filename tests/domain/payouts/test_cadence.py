@@ -1,4 +1,4 @@
-"""On which days automatic payouts come round. Source: core spec, "Organization profile"."""
+"""Days of automatic payouts. Source: core spec, "Organization profile"."""
 
 from datetime import date, timedelta
 
@@ -10,7 +10,7 @@ SINCE = date(2026, 1, 31)
 
 
 @pytest.mark.parametrize(
-    ("cadence", "today", "came"),
+    ("cadence", "today", "expected"),
     [
         ("Manual", date(2030, 1, 1), None),
         ("Weekly", SINCE, None),
@@ -28,17 +28,17 @@ SINCE = date(2026, 1, 31)
         ("Monthly", date(2028, 2, 29), date(2028, 2, 29)),
     ],
 )
-def test_a_cadence_comes_round_after_whole_periods(cadence, today, came):
-    assert latest_day(Cadence(cadence), since=SINCE, today=today) == came
+def test_latest_payout_day_is_after_whole_periods(cadence, today, expected):
+    assert latest_day(Cadence(cadence), since=SINCE, today=today) == expected
 
 
 @pytest.mark.parametrize("cadence", Cadence)
-def test_a_day_before_the_choice_brings_nothing(cadence):
+def test_day_before_the_start_has_no_payout_day(cadence):
     assert latest_day(cadence, since=SINCE, today=date(2025, 1, 1)) is None
 
 
-@pytest.mark.parametrize(("cadence", "times"), [("Weekly", 156), ("Biweekly", 78), ("Monthly", 36)])
-def test_three_years_bring_every_period_once(cadence, times):
+@pytest.mark.parametrize(("cadence", "count"), [("Weekly", 156), ("Biweekly", 78), ("Monthly", 36)])
+def test_three_years_contain_each_payout_day_once(cadence, count):
     days = [SINCE + timedelta(days=number) for number in range(3 * 365 + 2)]
 
-    assert len({latest_day(Cadence(cadence), since=SINCE, today=day) for day in days} - {None}) == times
+    assert len({latest_day(Cadence(cadence), since=SINCE, today=day) for day in days} - {None}) == count

@@ -1,11 +1,14 @@
-"""Which account a payout goes to, and how others see it."""
+"""The account that a payout goes to, and its masked form."""
 
 import pytest
 
 from domain.payouts import destinations as rules
 from domain.payouts.destinations import AccountSource, PayoutAccount
 
-_OWN, _OPERATORS = PayoutAccount("Wallet", "own@example.com"), PayoutAccount("ProcessorConnect", "acct_operator")
+_OWN_ACCOUNT, _OPERATOR_ACCOUNT = (
+    PayoutAccount("Wallet", "own@example.com"),
+    PayoutAccount("ProcessorConnect", "acct_operator"),
+)
 
 
 @pytest.mark.parametrize(
@@ -13,17 +16,17 @@ _OWN, _OPERATORS = PayoutAccount("Wallet", "own@example.com"), PayoutAccount("Pr
     [
         (None, None, None, None),
         (None, None, "import@example.com", (PayoutAccount("Wallet", "import@example.com"), AccountSource.imported)),
-        (None, _OPERATORS, "import@example.com", (_OPERATORS, AccountSource.operator)),
-        (_OWN, _OPERATORS, "import@example.com", (_OWN, AccountSource.affiliate)),
-        (_OWN, None, None, (_OWN, AccountSource.affiliate)),
+        (None, _OPERATOR_ACCOUNT, "import@example.com", (_OPERATOR_ACCOUNT, AccountSource.operator)),
+        (_OWN_ACCOUNT, _OPERATOR_ACCOUNT, "import@example.com", (_OWN_ACCOUNT, AccountSource.affiliate)),
+        (_OWN_ACCOUNT, None, None, (_OWN_ACCOUNT, AccountSource.affiliate)),
     ],
 )
-def test_the_person_goes_before_the_operator_and_that_before_the_import(own, operators, wallet, expected):
+def test_own_account_wins_over_the_operators_and_the_imported_one(own, operators, wallet, expected):
     assert rules.effective_account(own=own, operators=operators, wallet_email=wallet) == expected
 
 
 @pytest.mark.parametrize(
-    ("destination", "shown"),
+    ("destination", "masked"),
     [
         ("ben@example.com", "b...@e..."),
         ("ben@home@example.com", "b...@e..."),
@@ -34,9 +37,9 @@ def test_the_person_goes_before_the_operator_and_that_before_the_import(own, ope
         ("", "..."),
     ],
 )
-def test_an_account_is_shown_to_others_without_what_could_be_used(destination, shown):
-    assert rules.mask(destination) == shown
+def test_masked_account_is_unusable(destination, masked):
+    assert rules.mask(destination) == masked
 
 
-def test_an_account_does_not_show_in_a_log():
-    assert "own@example.com" not in repr(_OWN)
+def test_repr_of_an_account_hides_the_destination():
+    assert "own@example.com" not in repr(_OWN_ACCOUNT)

@@ -1,4 +1,4 @@
-"""Sums by currency as the text that rails store: written, read again, and refused where they do not add up."""
+"""Sums by currency as text stored by rails: serialized, parsed, and refused if they do not add up."""
 
 from datetime import date
 from decimal import Decimal
@@ -14,7 +14,7 @@ _SUMS = (
 )
 
 
-def test_sums_read_again_are_those_that_were_written():
+def test_serialized_sums_parse_back_unchanged():
     text = native_sums.to_text(_SUMS)
 
     assert text == "EUR=1840/2000@0.92@2026-11-27,JPY=300/200@150@2026-11-26"
@@ -33,5 +33,5 @@ def test_sums_read_again_are_those_that_were_written():
         "EUR=1/1100@1@2026-11-27,EUR=1/1100@1@2026-11-27",
     ],
 )
-def test_text_that_is_malformed_or_of_another_total_is_no_sums(text):
+def test_malformed_text_or_another_total_returns_none(text):
     assert native_sums.from_text(text, total_cents=2200) is None

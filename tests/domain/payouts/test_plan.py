@@ -1,4 +1,4 @@
-"""Which candidates a plan pays: debts from before a restore, and amounts below one US cent."""
+"""Candidates paid by a plan: debts from before a restore, and amounts below one US cent."""
 
 from datetime import date
 from decimal import Decimal
@@ -36,19 +36,19 @@ def _payee(affiliate_id, **changes):
     )
 
 
-def _due(affiliate_id, currency, cents, payout_cents=None):
-    """Return a due amount; its lines are worth what it is worth at the rate, unless stated otherwise."""
-    worth = {"EUR": 2 * cents, "USD": cents}.get(currency, 0)
-    return Due(affiliate_id, currency, cents, worth if payout_cents is None else payout_cents)
+def _build_due(affiliate_id, currency, cents, payout_cents=None):
+    """Return a due amount whose lines are worth `payout_cents`, by default its value at the exchange rate."""
+    value_cents = {"EUR": 2 * cents, "USD": cents}.get(currency, 0)
+    return Due(affiliate_id, currency, cents, value_cents if payout_cents is None else payout_cents)
 
 
-def _blocked(dues, **changes):
-    planned = plan(
-        dues=[_due(_ANN, *due) for due in dues],
+def _block_reasons(dues, **changes):
+    result = plan(
+        dues=[_build_due(_ANN, *due) for due in dues],
         payees={_ANN: _payee(_ANN, **changes)},
         terms=_TERMS,
     )
-    return [one.blocked for one in planned.candidates]
+    return [candidate.blocked for candidate in result.candidates]
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def _blocked(dues, **changes):
     ],
 )
 def test_restored_debt_is_netted_over_all_currencies(dues, blocked):
-    assert _blocked(dues) == blocked
+    assert _block_reasons(dues) == blocked
 
 
-def test_other_debts_stay_in_their_currency():
-    assert _blocked([("EUR", 100), ("USD", -500)], has_restored_debt=False) == [None, "negative_balance"]
+def test_debt_from_after_a_restore_is_not_netted():
+    assert _block_reasons([("EUR", 100), ("USD", -500)], has_restored_debt=False) == [None, "negative_balance"]
 
 
 @pytest.mark.parametrize(
@@ -81,23 +81,23 @@ def test_other_debts_stay_in_their_currency():
         ({"method": None}, "no_payout_account"),
     ],
 )
-def test_affiliate_who_is_not_paid_for_another_reason_stays_so(changes, reason):
-    assert _blocked([("EUR", 100), ("USD", -1)], **changes)[0] == reason
+def test_affiliate_blocked_for_another_reason_stays_blocked(changes, reason):
+    assert _block_reasons([("EUR", 100), ("USD", -1)], **changes)[0] == reason
 
 
-def test_minimum_is_compared_with_the_difference():
-    assert _blocked([("EUR", 100), ("USD", -150)], minimum_cents=51) == ["below_minimum", "below_minimum"]
-    assert _blocked([("EUR", 100), ("USD", -150)], minimum_cents=50) == [None, None]
+def test_minimum_is_compared_with_the_netted_amount():
+    assert _block_reasons([("EUR", 100), ("USD", -150)], minimum_cents=51) == ["below_minimum", "below_minimum"]
+    assert _block_reasons([("EUR", 100), ("USD", -150)], minimum_cents=50) == [None, None]
 
 
-def test_debt_of_one_affiliate_does_not_hold_back_another():
-    planned = plan(
-        dues=[_due(_ANN, "USD", -500), _due(_BEN, "USD", 100)],
+def test_debt_of_one_affiliate_does_not_block_another():
+    result = plan(
+        dues=[_build_due(_ANN, "USD", -500), _build_due(_BEN, "USD", 100)],
         payees={_ANN: _payee(_ANN), _BEN: _payee(_BEN, has_restored_debt=False)},
         terms=_TERMS,
     )
 
-    assert planned.native_totals == {"USD": 100}
+    assert result.native_totals == {"USD": 100}
 
 
 @pytest.mark.parametrize(
@@ -111,25 +111,25 @@ def test_debt_of_one_affiliate_does_not_hold_back_another():
         ([("EUR", 3, 0), ("USD", -5, -5)], ["below_one_cent", "negative_balance"]),
     ],
 )
-def test_affiliate_whose_lines_add_up_to_less_than_one_cent_is_blocked(dues, blocked):
-    assert _blocked(dues, has_restored_debt=False) == blocked
+def test_lines_summing_to_less_than_one_cent_are_blocked(dues, blocked):
+    assert _block_reasons(dues, has_restored_debt=False) == blocked
 
 
-def test_netted_difference_below_one_cent_is_blocked_in_every_currency():
-    assert _blocked([("EUR", 100, 150), ("USD", -150, -150)]) == ["below_one_cent", "below_one_cent"]
+def test_netted_amount_below_one_cent_is_blocked_in_every_currency():
+    assert _block_reasons([("EUR", 100, 150), ("USD", -150, -150)]) == ["below_one_cent", "below_one_cent"]
 
 
-def test_minimum_is_named_before_one_cent():
-    assert _blocked([("EUR", 3, 0)], has_restored_debt=False, minimum_cents=1_000) == ["below_minimum"]
+def test_below_minimum_is_reported_before_below_one_cent():
+    assert _block_reasons([("EUR", 3, 0)], has_restored_debt=False, minimum_cents=1_000) == ["below_minimum"]
 
 
-def test_payouts_are_the_sums_of_ready_candidates():
-    planned = plan(
-        dues=[_due(_ANN, "EUR", 10, 19), _due(_ANN, "USD", 5), _due(_BEN, "EUR", 1, 0)],
+def test_payouts_are_the_sums_of_unblocked_candidates():
+    result = plan(
+        dues=[_build_due(_ANN, "EUR", 10, 19), _build_due(_ANN, "USD", 5), _build_due(_BEN, "EUR", 1, 0)],
         payees={_ANN: _payee(_ANN, has_restored_debt=False), _BEN: _payee(_BEN, has_restored_debt=False)},
         terms=_TERMS,
     )
 
-    assert planned.payouts == {_ANN: 24}
-    assert planned.payout_total_cents == 24
-    assert planned.native_totals == {"EUR": 10, "USD": 5}
+    assert result.payouts == {_ANN: 24}
+    assert result.payout_total_cents == 24
+    assert result.native_totals == {"EUR": 10, "USD": 5}

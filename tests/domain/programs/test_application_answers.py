@@ -22,7 +22,7 @@ _FORM = ApplicationForm.from_stored(
     }
 )
 
-_TAKEN = [
+_ACCEPTED = [
     ("text", " Tea ", "Tea"),
     ("text", "Ünï ☕ 茶 \u202e", "Ünï ☕ 茶 \u202e"),
     ("text", "x" * 500, "x" * 500),
@@ -48,9 +48,9 @@ _TAKEN = [
     ("number", None, None),
 ]
 
-_WRONG = [
-    *[(type, sent) for type in ("text", "long", "choice", "url") for sent in (True, 5, 1.5, [], ["Blog"], {"a": 1})],
-    *[("number", sent) for sent in (True, False, [], [1], {"a": 1}, {})],
+_REJECTED = [
+    *[(type, value) for type in ("text", "long", "choice", "url") for value in (True, 5, 1.5, [], ["Blog"], {"a": 1})],
+    *[("number", value) for value in (True, False, [], [1], {"a": 1}, {})],
     ("text", "x" * 501),
     ("text", "two\nlines"),
     ("text", "two\u2028lines"),
@@ -87,29 +87,31 @@ _WRONG = [
 ]
 
 
-def _read(sent, form=_FORM):
-    return application_answers.validate(form.list_step(1), sent)
+def _read(answers, form=_FORM):
+    return application_answers.validate(form.list_step(1), answers)
 
 
-def test_answers_are_kept_as_their_field_is():
-    found = {(type, repr(sent)): _read({type: sent}) for type, sent, _ in _TAKEN}
+def test_answers_are_stored_in_the_type_of_their_field():
+    validated = {(type, repr(value)): _read({type: value}) for type, value, _ in _ACCEPTED}
 
-    assert found == {(type, repr(sent)): {} if kept is None else {type: kept} for type, sent, kept in _TAKEN}
-    assert [type(kept) for kept in _read({"number": "7.0"}).values()] == [int]
+    assert validated == {
+        (type, repr(value)): {} if stored is None else {type: stored} for type, value, stored in _ACCEPTED
+    }
+    assert [type(stored) for stored in _read({"number": "7.0"}).values()] == [int]
 
 
-def test_what_does_not_fit_its_field_is_refused_by_name():
-    for key, sent in _WRONG:
+def test_invalid_answer_is_refused_with_its_field():
+    for key, value in _REJECTED:
         with pytest.raises(Refused) as refusal:
-            _read({"text": "Tea", key: sent})
+            _read({"text": "Tea", key: value})
         assert (refusal.value.status, refusal.value.code, refusal.value.field) == (
             400,
             "invalid_request",
             f"answers.{key}",
-        ), (key, sent)
+        ), (key, value)
 
 
-def test_a_limit_is_stated():
+def test_refusal_of_a_long_answer_states_the_limit():
     for key, limit in (("text", "500"), ("long", "5,000"), ("url", "2,048")):
         with pytest.raises(Refused, match=limit):
             _read({key: "x" * 10_000})
@@ -118,7 +120,7 @@ def test_a_limit_is_stated():
 @pytest.mark.parametrize(
     "key", ["__proto__", "constructor", "website", "Text", "text ", "", "x" * 5000, "nul\x00", "☕"]
 )
-def test_an_answer_that_nobody_asked_for_is_refused(key):
+def test_answer_to_an_unknown_field_is_refused(key):
     with pytest.raises(Refused) as refusal:
         _read({"text": "Tea", key: "x"})
 
@@ -128,7 +130,7 @@ def test_an_answer_that_nobody_asked_for_is_refused(key):
     assert "\x00" not in refusal.value.message
 
 
-def test_a_thousand_unknown_answers_make_no_long_refusal():
+def test_refusal_lists_at_most_20_unknown_answers():
     with pytest.raises(Refused) as refusal:
         _read({f"key{number}": "x" for number in range(1000)})
 
@@ -136,7 +138,7 @@ def test_a_thousand_unknown_answers_make_no_long_refusal():
     assert refusal.value.field == "answers.key0"
 
 
-def test_what_is_required_has_to_be_said_and_all_that_is_wrong_is_named():
+def test_missing_required_answers_are_all_reported():
     form = ApplicationForm.from_stored(
         {
             "steps": 1,
@@ -146,9 +148,9 @@ def test_what_is_required_has_to_be_said_and_all_that_is_wrong_is_named():
             ],
         }
     )
-    for sent in ({}, {"name": " ", "age": None, "site": ""}):
+    for answers in ({}, {"name": " ", "age": None, "site": ""}):
         with pytest.raises(Refused) as refusal:
-            _read(sent, form)
+            _read(answers, form)
         assert list(refusal.value.more["errors"]) == ["answers.name", "answers.age", "answers.site"]
 
     assert _read({"name": "Ada", "age": 0, "site": "https://a.example"}, form) == {

@@ -1,4 +1,4 @@
-"""A changed program obeys the rules of a new one (core spec, "Program fields accepted on create or update")."""
+"""A changed program follows the rules of a new one (core spec, "Program fields accepted on create or update")."""
 
 from decimal import Decimal
 
@@ -56,11 +56,11 @@ CHANGES = st.lists(st.fixed_dictionaries({}, optional=FIELDS), min_size=1, max_s
 
 
 @given(CHANGES)
-def test_whatever_is_changed_the_program_is_one_that_could_be_new(changes):
+def test_changed_program_is_valid_as_a_new_program(changes):
     program = dict(PLAIN)
-    for sent in changes:
+    for change in changes:
         try:
-            program |= program_changes.merge(program, sent, home=USD)
+            program |= program_changes.merge(program, change, home=USD)
         except Refused:
             continue
 
@@ -68,21 +68,21 @@ def test_whatever_is_changed_the_program_is_one_that_could_be_new(changes):
 
 
 @given(CHANGES)
-def test_a_change_that_is_sent_twice_changes_nothing_the_second_time(changes):
+def test_repeated_change_changes_nothing(changes):
     program = dict(PLAIN)
-    for sent in changes:
+    for change in changes:
         try:
-            program |= program_changes.merge(program, sent, home=USD)
+            program |= program_changes.merge(program, change, home=USD)
         except Refused:
             continue
 
-        assert program_changes.merge(program, sent, home=USD) == {}
+        assert program_changes.merge(program, change, home=USD) == {}
 
 
 @given(st.fixed_dictionaries({}, optional=FIELDS))
-def test_only_what_differs_is_returned(sent):
+def test_merge_returns_only_changed_values(change):
     try:
-        changed = program_changes.merge(PLAIN, sent, home=USD)
+        changed = program_changes.merge(PLAIN, change, home=USD)
     except Refused:
         return
 
@@ -90,7 +90,7 @@ def test_only_what_differs_is_returned(sent):
     assert program_changes.merge(PLAIN, {}, home=USD) == {}
 
 
-def test_a_rate_that_a_new_model_cannot_have_is_named():
+def test_stored_rate_impossible_in_the_new_model_is_refused_by_value():
     with pytest.raises(Refused, match=r"the rate 12\.5 Percentage, which is not possible in a Cpc program") as refusal:
         program_changes.check_stored_rates(
             "Cpc", [("Fixed", Decimal(1), USD), ("Percentage", Decimal("12.500000"), USD)]
@@ -99,7 +99,7 @@ def test_a_rate_that_a_new_model_cannot_have_is_named():
     assert (refusal.value.code, refusal.value.field) == ("invalid_commission_type", "defaultCommissionModel")
 
 
-def test_a_kept_fee_is_measured_in_its_own_currency():
+def test_stored_fee_is_checked_in_its_own_currency():
     dinar = ceilings.Home(currency="KWD", per_usd=Decimal("0.3"))
 
     program_changes.check_stored_rates("Cpc", [("Fixed", Decimal(300), dinar), ("Fixed", Decimal(1000), USD)])
@@ -113,53 +113,55 @@ _AMOUNTS = {**terms.CURRENCY_OF, "default_commission_value": "fee_currency"}
 
 
 @given(CHANGES, st.fixed_dictionaries({}, optional=FIELDS))
-def test_an_amount_that_is_sent_is_in_the_home_currency_of_now_and_any_other_keeps_its_own(before, sent):
+def test_changed_amount_gets_the_current_home_currency_and_others_keep_theirs(before, change):
     program = dict(PLAIN)
     try:
-        for change in before:
-            program |= program_changes.merge(program, change, home=USD)
-        changed = program | program_changes.merge(program, sent, home=EUR)
+        for earlier in before:
+            program |= program_changes.merge(program, earlier, home=USD)
+        changed = program | program_changes.merge(program, change, home=EUR)
     except Refused:
         return
 
     for amount, currency in _AMOUNTS.items():
-        is_new = amount in sent or program[currency] is None
+        is_new = amount in change or program[currency] is None
         assert changed[currency] in (None, "EUR" if is_new else "USD")
-        if amount not in sent and changed[amount] is not None:
+        if amount not in change and changed[amount] is not None:
             assert changed[amount] == program[amount]
     assert all((changed[amount] is None) == (changed[of] is None) for amount, of in terms.CURRENCY_OF.items())
     is_fee = changed["default_commission_model"] != "Cps" and changed["default_commission_type"] == "Fixed"
     assert (changed["fee_currency"] is not None) == is_fee
 
 
-def test_the_same_number_sent_again_is_measured_as_what_it_is_now():
-    highest = 10**10
-    program = PLAIN | {"budget_cents": highest, "budget_currency": "USD"}
+def test_resubmitted_amount_is_checked_in_the_current_home_currency():
+    max_cents = 10**10
+    program = PLAIN | {"budget_cents": max_cents, "budget_currency": "USD"}
 
     assert program_changes.merge(program, {"name": "Summer"}, home=EUR) == {"name": "Summer"}
     with pytest.raises(Refused) as refusal:
-        program_changes.merge(program, {"budget_cents": highest}, home=EUR)
+        program_changes.merge(program, {"budget_cents": max_cents}, home=EUR)
     assert refusal.value.code == "budget_out_of_range"
-    less = {"budget_cents": 9 * 10**9}
-    assert program_changes.merge(program, less, home=EUR) == less | {"budget_currency": "EUR"}
+    smaller_budget = {"budget_cents": 9 * 10**9}
+    assert program_changes.merge(program, smaller_budget, home=EUR) == smaller_budget | {"budget_currency": "EUR"}
 
 
-def test_what_stays_in_a_former_home_currency_is_not_measured_with_todays_rate_by_another_model():
-    dear = ceilings.Home(currency="EUR", per_usd=Decimal("0.000001"))
-    clicks = {"default_commission_model": "Cpc", "default_commission_type": "Fixed"}
-    program = PLAIN | clicks | {"default_commission_value": Decimal(900), "fee_currency": "USD", "budget_cents": 10**10}
+def test_model_change_does_not_check_amounts_in_a_former_home_currency():
+    weak_euro = ceilings.Home(currency="EUR", per_usd=Decimal("0.000001"))
+    cpc_terms = {"default_commission_model": "Cpc", "default_commission_type": "Fixed"}
+    program = (
+        PLAIN | cpc_terms | {"default_commission_value": Decimal(900), "fee_currency": "USD", "budget_cents": 10**10}
+    )
     program |= {"budget_currency": "USD", "lead_bounty_cents": 500, "lead_bounty_currency": "USD"}
 
-    changed = program_changes.merge(program, {"default_commission_model": "Cpl"}, home=dear)
+    changed = program_changes.merge(program, {"default_commission_model": "Cpl"}, home=weak_euro)
 
     assert changed == {"default_commission_model": "Cpl", "lead_bounty_cents": None, "lead_bounty_currency": None}
 
 
-def test_a_fixed_commission_that_becomes_a_fee_is_in_the_home_currency_of_now_and_loses_it_again():
+def test_fixed_commission_has_a_currency_only_while_it_is_a_fee():
     program = PLAIN | {"default_commission_type": "Fixed", "default_commission_value": Decimal(5)}
 
     fee = program | program_changes.merge(program, {"default_commission_model": "Cpc"}, home=USD)
-    back = program_changes.merge(fee, {"default_commission_model": "Cps"}, home=EUR)
+    sale_terms = program_changes.merge(fee, {"default_commission_model": "Cps"}, home=EUR)
 
     assert fee["fee_currency"] == "USD"
-    assert back == {"default_commission_model": "Cps", "fee_currency": None}
+    assert sale_terms == {"default_commission_model": "Cps", "fee_currency": None}

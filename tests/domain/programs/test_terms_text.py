@@ -1,4 +1,4 @@
-"""The terms of a program in words. Source: core spec, "Program fields accepted on create or update"."""
+"""Program terms as text. Source: core spec, "Program fields accepted on create or update"."""
 
 from decimal import Decimal
 
@@ -13,15 +13,15 @@ _CPC = {"model": "Cpc", "rate_currency": "JPY", "rate_type": "Fixed", "rate_valu
 
 
 def _terms(**more):
-    silent = ("rate_currency", "sale_commission_type", "sale_commission_value", "lead_bounty_cents")
-    silent += ("lead_bounty_currency", "click_reward_cents", "click_reward_currency", "recurring_months")
-    usual = {"model": "Cps", "rate_type": "Percentage", "rate_value": Decimal("20.000000")}
-    usual |= {"has_tiers": False, "recurring_delay_invoices": 0}
-    return DescribedTerms(**(dict.fromkeys(silent) | usual | more))
+    optional = ("rate_currency", "sale_commission_type", "sale_commission_value", "lead_bounty_cents")
+    optional += ("lead_bounty_currency", "click_reward_cents", "click_reward_currency", "recurring_months")
+    defaults = {"model": "Cps", "rate_type": "Percentage", "rate_value": Decimal("20.000000")}
+    defaults |= {"has_tiers": False, "recurring_delay_invoices": 0}
+    return DescribedTerms(**(dict.fromkeys(optional) | defaults | more))
 
 
 @pytest.mark.parametrize(
-    ("terms", "said"),
+    ("terms", "text"),
     [
         ({}, "20 % of each payment."),
         ({"rate_value": Decimal("12.5"), "recurring_months": 1}, "12.5 % of each payment in a customer's first month."),
@@ -59,5 +59,5 @@ def _terms(**more):
     ],
     ids=str,
 )
-def test_terms_are_sentences_that_can_be_checked(terms, said):
-    assert terms_text.describe(_terms(**terms)) == said
+def test_terms_are_described_in_sentences(terms, text):
+    assert terms_text.describe(_terms(**terms)) == text

@@ -1,4 +1,4 @@
-"""Lists of payments as CSV: which columns count, and what makes a list unreadable."""
+"""Payment lists as CSV: the required and optional columns, and the errors of an unreadable list."""
 
 from datetime import UTC, datetime
 from time import process_time
@@ -16,7 +16,7 @@ def _read(*lines, method="Wallet"):
     return lists.parse([f"{line}\n" for line in lines], method=method)
 
 
-def test_required_columns_alone_are_a_payment_in_us_dollars():
+def test_payment_with_required_columns_only_is_in_us_dollars():
     (payment,) = _read("reference,amount,paid_at", "TX-1,19.7,2026-11-28T10:00+02:00")
 
     assert (payment.reference, payment.amount_cents, payment.currency) == ("TX-1", 1970, "USD")
@@ -32,10 +32,10 @@ def test_headings_match_in_any_case_and_other_columns_are_ignored():
 
     assert (payment.payout_id, payment.state, payment.account) == (_PAYOUT, TransferState.in_flight, "a@b.example")
     assert payment.amount_cents == 184_000
-    assert [one.currency for one in payment.natives] == ["USD"]
+    assert [native.currency for native in payment.natives] == ["USD"]
 
 
-def test_payment_by_hand_is_known_by_its_payout_and_reference():
+def test_manual_payment_is_identified_by_its_payout_and_reference():
     (payment,) = _read("reference,amount,paid_at,payout_id", f"wire 7,20,2026-11-28,{_PAYOUT}", method="Manual")
 
     assert (payment.payout_id, payment.key) == (_PAYOUT, None)
@@ -70,7 +70,7 @@ _HEAD = "reference,amount,paid_at"
     ("typed", "cents"),
     [("19.7", 1_970), ("19", 1_900), ("0.01", 1), ('"1,840.00"', 184_000), ('"1,840,000.5"', 184_000_050)],
 )
-def test_amount_of_one_meaning_is_read(typed, cents):
+def test_unambiguous_amount_is_parsed(typed, cents):
     assert _read(_HEAD, f"a,{typed},2026-11-28")[0].amount_cents == cents
 
 
@@ -82,7 +82,7 @@ def test_amount_of_one_meaning_is_read(typed, cents):
         "9" * 18, "9" * 40, "0x10",
     ],
 )  # fmt: skip
-def test_amount_of_two_meanings_or_none_is_refused(typed):
+def test_ambiguous_or_malformed_amount_is_refused(typed):
     with pytest.raises(lists.UnreadableList, match=r"line 2: .* is not an amount of USD"):
         _read(_HEAD, f"a,{typed},2026-11-28")
 
@@ -115,7 +115,7 @@ def test_amount_of_two_meanings_or_none_is_refused(typed):
         ([f"{_HEAD},affiliate_id", "a,1,2026-11-28,7"], "line 2: affiliate_id '7' is not an id"),
     ],
 )
-def test_list_of_unclear_cells_is_refused_with_its_line(lines, complaint):
+def test_list_with_invalid_cells_is_refused_with_its_line(lines, complaint):
     with pytest.raises(lists.UnreadableList, match=complaint):
         _read(*lines)
 
@@ -129,12 +129,12 @@ def test_every_unreadable_line_is_reported_at_once():
     assert str(refusal.value).endswith("and 30 more")
 
 
-def test_list_of_100_000_payments_costs_in_proportion_to_its_lines():
-    def cost(number):
-        rows = [f"r{row},1.00,2026-11-28" for row in range(number)]
+def test_parsing_time_grows_linearly_to_100_000_payments():
+    def measure_cpu_seconds(count):
+        rows = [f"r{row},1.00,2026-11-28" for row in range(count)]
         before = process_time()
-        assert len(_read(_HEAD, *rows)) == number
+        assert len(_read(_HEAD, *rows)) == count
         return process_time() - before
 
-    few = cost(5_000)
-    assert cost(100_000) < 20 * few * 6
+    small_seconds = measure_cpu_seconds(5_000)
+    assert measure_cpu_seconds(100_000) < 20 * small_seconds * 6

@@ -1,4 +1,4 @@
-"""What a transfer on a rail's list is here, decided by the ids that were sent with it and by what is known."""
+"""Matching of a rail's transfers with payouts, by the ids sent with a transfer and the stored state."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -42,7 +42,7 @@ PAYOUT = KnownPayout(
     failure_code=None,
     external_transaction_id=None,
 )
-FORGOTTEN = MatchingFacts(
+LOST_PAYOUT_FACTS = MatchingFacts(
     payout=None,
     has_organization=True,
     has_affiliate=True,
@@ -99,12 +99,12 @@ def _match(transfer, facts):
         ({}, {"id": _BEN, "status": "Paid"}, _OPEN, Problem.paid_twice),
     ],
 )
-def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
-    facts = replace(FORGOTTEN, payout=replace(PAYOUT, **payout))
+def test_transfer_of_a_stored_payout_is_matched_by_its_status(transfer, payout, outcome, problem):
+    facts = replace(LOST_PAYOUT_FACTS, payout=replace(PAYOUT, **payout))
 
-    decided = _match(replace(TRANSFER, **transfer), facts)
+    decision = _match(replace(TRANSFER, **transfer), facts)
 
-    assert (decided.outcome, decided.problem) == (outcome, problem)
+    assert (decision.outcome, decision.problem) == (outcome, problem)
 
 
 @pytest.mark.parametrize(
@@ -129,37 +129,39 @@ def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
         ({"returned_cents": 1}, {}, None, Problem.partly_returned),
     ],
 )
-def test_transfer_of_a_forgotten_payout(transfer, facts, affiliate, problem):
-    decided = _match(replace(TRANSFER, **transfer), replace(FORGOTTEN, **facts))
+def test_transfer_of_a_lost_payout_is_booked_or_left_undecided(transfer, facts, affiliate, problem):
+    decision = _match(replace(TRANSFER, **transfer), replace(LOST_PAYOUT_FACTS, **facts))
 
     expected = TransferOutcome.Booked if problem is None else TransferOutcome.Undecided
-    assert (decided.outcome, decided.problem, decided.affiliate_id) == (expected, problem, affiliate)
+    assert (decision.outcome, decision.problem, decision.affiliate_id) == (expected, problem, affiliate)
 
 
-def test_forgotten_payout_is_booked_in_the_currencies_that_it_was_earned_in():
-    assert _match(TRANSFER, FORGOTTEN).natives == _NATIVES
+def test_lost_payout_is_booked_in_the_currencies_it_was_earned_in():
+    assert _match(TRANSFER, LOST_PAYOUT_FACTS).natives == _NATIVES
 
 
-def test_transfer_without_currencies_is_booked_in_us_dollars():
-    decided = _match(replace(TRANSFER, natives=None), FORGOTTEN)
+def test_transfer_without_native_sums_is_booked_in_us_dollars():
+    decision = _match(replace(TRANSFER, natives=None), LOST_PAYOUT_FACTS)
 
-    assert [(one.currency, one.native_cents, one.cents) for one in decided.natives] == [("USD", 2000, 2000)]
+    assert [(native.currency, native.native_cents, native.cents) for native in decision.natives] == [
+        ("USD", 2000, 2000)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("place", "outcome"),
+    ("readiness", "outcome"),
     [(MilestoneReadiness.ready, TransferOutcome.Resumed), (MilestoneReadiness.too_early, TransferOutcome.Waiting)],
 )
-def test_forgotten_payout_of_a_milestone_pays_it_now_or_later(place, outcome):
-    decided = _match(replace(TRANSFER, milestone_id=_MILESTONE), replace(FORGOTTEN, milestone=place))
+def test_lost_milestone_payout_is_resumed_when_ready_and_waits_otherwise(readiness, outcome):
+    decision = _match(replace(TRANSFER, milestone_id=_MILESTONE), replace(LOST_PAYOUT_FACTS, milestone=readiness))
 
-    assert decided.outcome == outcome
+    assert decision.outcome == outcome
 
 
-def test_payout_that_was_let_go_of_to_be_netted_is_booked_when_its_rail_lists_it_after_all():
+def test_payout_voided_for_netting_is_booked_when_its_rail_lists_it():
     netted = replace(PAYOUT, status="Failed", is_voided=True, failure_code=NETTED)
 
-    assert _match(TRANSFER, replace(FORGOTTEN, payout=netted)).outcome == TransferOutcome.Booked
+    assert _match(TRANSFER, replace(LOST_PAYOUT_FACTS, payout=netted)).outcome == TransferOutcome.Booked
 
 
 def test_every_problem_has_advice():
@@ -167,6 +169,6 @@ def test_every_problem_has_advice():
 
 
 @pytest.mark.parametrize("key", [None, "", "payout:1:1", f"payout:{_PAYOUT}:0", f"payout:{_PAYOUT}", f"x:{_PAYOUT}:1"])
-def test_other_keys_name_no_payout(key):
+def test_malformed_key_identifies_no_payout(key):
     assert parse_key(key) is None
     assert parse_key(f"payout:{_PAYOUT}:12") == (_PAYOUT, 12)

@@ -1,4 +1,4 @@
-"""Webhook events carry the spec's names and keys."""
+"""Webhook events have the names and keys of the spec."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -14,10 +14,10 @@ CONVERSION = UUID("0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a11")
 PARENT = UUID("5e5e5e5e-6c1b-4c0e-9a57-3f0c5f1f7a11")
 AFFILIATE = UUID("7b1f6a3c-52d4-4e8f-8a60-2c9d4e5b6f22")
 PROGRAM = UUID("c4e2a9d0-1f37-45b8-b6c1-8d7e6f5a4b33")
-MOMENT = datetime(2026, 5, 10, 12, 30, 15, 123456, tzinfo=UTC)
+OCCURRED_AT = datetime(2026, 5, 10, 12, 30, 15, 123456, tzinfo=UTC)
 
 
-def test_types_follow_the_table() -> None:
+def test_event_types_are_those_of_the_spec() -> None:
     assert events.TYPES == (
         "conversion.created",
         "conversion.refunded",
@@ -46,23 +46,23 @@ def test_types_follow_the_table() -> None:
     )
 
 
-def test_trigger_events_are_nine_of_the_types() -> None:
+def test_nine_event_types_are_testable() -> None:
     assert len(events.TESTABLE) == 9
     assert set(events.TESTABLE) < set(events.TYPES)
 
 
-def test_event_id_is_evt_and_32_hex() -> None:
+def test_event_id_is_evt_and_32_hex_digits() -> None:
     assert events.event_id(EVENT) == "evt_11111111aaaa4bbb8ccc222222222222"
 
 
-def test_known_types_and_the_star_can_be_subscribed_to() -> None:
+def test_known_types_and_the_wildcard_are_valid() -> None:
     assert events.unknown_types(["*", *events.TYPES]) == []
 
 
-def test_other_names_are_reported_in_order() -> None:
-    asked = ["payout.paid", "campaign_coupon.*", "Payout.paid", "test", "", "conversion.created"]
+def test_unknown_types_are_returned_in_order() -> None:
+    types = ["payout.paid", "campaign_coupon.*", "Payout.paid", "test", "", "conversion.created"]
 
-    assert events.unknown_types(asked) == ["campaign_coupon.*", "Payout.paid", "test", ""]
+    assert events.unknown_types(types) == ["campaign_coupon.*", "Payout.paid", "test", ""]
 
 
 def test_conversion_created_of_an_override_row_has_every_key() -> None:
@@ -98,7 +98,7 @@ def test_conversion_created_of_an_override_row_has_every_key() -> None:
     assert type(payload["status"]) is str
 
 
-def test_conversion_created_drops_nulls_and_keeps_zeros() -> None:
+def test_conversion_created_omits_nulls_and_keeps_zeros() -> None:
     payload = events.conversion_created(
         conversion_id=CONVERSION,
         affiliate_id=AFFILIATE,
@@ -124,7 +124,7 @@ def test_conversion_created_drops_nulls_and_keeps_zeros() -> None:
     }
 
 
-def test_conversion_refunded_keeps_a_false_full_refund() -> None:
+def test_conversion_refunded_contains_a_false_is_full_refund() -> None:
     payload = events.conversion_refunded(
         conversion_id=CONVERSION,
         affiliate_id=AFFILIATE,
@@ -134,7 +134,7 @@ def test_conversion_refunded_keeps_a_false_full_refund() -> None:
         cumulative_refunded_amount_cents=1500,
         is_full_refund=False,
         currency="USD",
-        refunded_at=MOMENT,
+        refunded_at=OCCURRED_AT,
         parent_affiliate_conversion_id=PARENT,
     )
 
@@ -152,7 +152,7 @@ def test_conversion_refunded_keeps_a_false_full_refund() -> None:
     }
 
 
-def test_affiliate_created_by_a_storefront_application_names_its_source() -> None:
+def test_affiliate_created_by_an_application_contains_its_source() -> None:
     payload = events.affiliate_created(
         affiliate_id=AFFILIATE,
         program_id=PROGRAM,
@@ -176,7 +176,7 @@ def test_affiliate_created_by_a_storefront_application_names_its_source() -> Non
     }
 
 
-def test_affiliate_created_without_a_form_has_no_answers() -> None:
+def test_affiliate_created_without_a_form_omits_the_answers() -> None:
     payload = events.affiliate_created(
         affiliate_id=AFFILIATE,
         program_id=PROGRAM,
@@ -196,13 +196,13 @@ def test_affiliate_created_without_a_form_has_no_answers() -> None:
 
 
 @pytest.mark.parametrize(("auto_approved", "extra"), [(True, {"autoApproved": True}), (False, {})])
-def test_affiliate_approved_says_so_only_when_it_was_automatic(auto_approved: bool, extra: dict[str, bool]) -> None:
+def test_affiliate_approved_contains_auto_approved_only_if_true(auto_approved: bool, extra: dict[str, bool]) -> None:
     payload = events.affiliate_approved(
         affiliate_id=AFFILIATE,
         program_id=PROGRAM,
         email="robin@example.com",
         full_name="Robin Vale",
-        approved_at=MOMENT,
+        approved_at=OCCURRED_AT,
         auto_approved=auto_approved,
     )
 
@@ -218,7 +218,7 @@ def test_affiliate_approved_says_so_only_when_it_was_automatic(auto_approved: bo
 
 def test_envelope_has_the_five_fields_in_order() -> None:
     envelope = events.envelope(
-        event_uuid=EVENT, type="payout.paid", created_at=MOMENT, organization_id=PROGRAM, data={"payoutId": "x"}
+        event_uuid=EVENT, type="payout.paid", created_at=OCCURRED_AT, organization_id=PROGRAM, data={"payoutId": "x"}
     )
 
     assert json.dumps(envelope) == (
@@ -229,17 +229,17 @@ def test_envelope_has_the_five_fields_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("created_at", "written"),
+    ("created_at", "expected"),
     [
         (datetime(2026, 5, 10, 12, 0, tzinfo=UTC), "2026-05-10T12:00:00.000Z"),
         (datetime(2026, 5, 10, 1, 0, tzinfo=timezone(timedelta(hours=2))), "2026-05-09T23:00:00.000Z"),
         (datetime(2026, 12, 31, 23, 59, 59, 999999, tzinfo=UTC), "2026-12-31T23:59:59.999Z"),
     ],
 )
-def test_time_is_written_in_utc_with_milliseconds(created_at: datetime, written: str) -> None:
+def test_time_is_written_in_utc_with_milliseconds(created_at: datetime, expected: str) -> None:
     envelope = events.envelope(event_uuid=EVENT, type="test", created_at=created_at, organization_id=PROGRAM, data={})
 
-    assert envelope["createdAt"] == written
+    assert envelope["createdAt"] == expected
 
 
 def test_time_without_a_zone_is_refused() -> None:
@@ -281,11 +281,11 @@ PERSON_KEYS = "affiliateId programId email fullName"
         ("test", "message"),
     ],
 )
-def test_sample_has_the_keys_of_the_real_payload(type_: str, keys: str) -> None:
+def test_sample_has_the_keys_of_a_real_payload(type_: str, keys: str) -> None:
     assert list(events.sample(type_)) == keys.split()
 
 
-def test_every_trigger_event_has_a_sample_that_json_can_carry() -> None:
+def test_every_testable_event_has_a_json_sample() -> None:
     for type_ in (*events.TESTABLE, "test"):
         assert json.loads(json.dumps(events.sample(type_))) == events.sample(type_)
 
@@ -296,7 +296,7 @@ def test_other_types_have_no_sample(type_: str) -> None:
         events.sample(type_)
 
 
-def test_changed_sample_leaves_the_next_one_alone() -> None:
+def test_mutated_sample_does_not_change_the_next() -> None:
     events.sample("payout.created")["lineItemConversionIds"].append("x")  # type: ignore[attr-defined]
 
     assert events.sample("payout.created")["lineItemConversionIds"] == ["0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a11"]

@@ -1,4 +1,4 @@
-"""Signatures bind a time and the raw body to a secret."""
+"""Signatures cover the time and the raw body with a secret."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_signature_is_the_hmac_of_time_dot_body() -> None:
     assert signing.sign(secret=SECRET, timestamp_s=SENT_AT_S, body=BODY) == DIGEST
 
 
-def test_signature_takes_bytes_that_are_not_text() -> None:
+def test_signature_of_non_text_bytes_is_computed() -> None:
     digest = signing.sign(secret=b"\x00\xff", timestamp_s=0, body=b"\xff\x00")
 
     assert digest == "c97a4a24e01bbcc154fcdee66d7a93edcab95ae5e854a761f6d4258b10f0ac90"
@@ -77,7 +77,7 @@ def test_any_other_header_is_malformed(header: str) -> None:
     assert signing.parse_inbound(header) is None
 
 
-def test_right_signature_is_verified() -> None:
+def test_valid_signature_is_verified() -> None:
     assert is_verified(HEADER)
 
 
@@ -87,7 +87,7 @@ def test_time_within_300_seconds_either_side_is_accepted(skew_s: int) -> None:
 
 
 @pytest.mark.parametrize("skew_s", [-301, 301])
-def test_time_further_away_is_refused(skew_s: int) -> None:
+def test_time_more_than_300_seconds_away_is_refused(skew_s: int) -> None:
     assert not is_verified(HEADER, now_s=SENT_AT_S + skew_s)
 
 

@@ -10,7 +10,7 @@ from models.affiliates.affiliates import Affiliate
 _NOW = datetime(2030, 1, 2, tzinfo=UTC)
 
 
-def test_what_is_left_out_of_an_affiliate_is_the_same_in_the_class_and_in_the_table(brand):
+def test_affiliate_defaults_are_equal_in_the_class_and_the_table(brand):
     values = {
         "id": uuid4(),
         "organization_id": brand.id,

@@ -1,4 +1,4 @@
-"""The line of an error that lists show is the first line of the message."""
+"""Lists show the first line of a job's error message."""
 
 import traceback
 
@@ -11,7 +11,7 @@ class LongError(Exception):
     """An error whose message has several lines."""
 
 
-def _raised(message):
+def _format_traceback(message):
     try:
         try:
             raise LookupError("the cause")
@@ -32,8 +32,8 @@ def _raised(message):
 def test_traceback_gives_the_first_line_of_its_last_error(message):
     line = f"{__name__}.LongError: duplicate key"
 
-    assert error_line(_raised(message)) == line
-    assert error_line(_raised(message)[-400:]) == line
+    assert error_line(_format_traceback(message)) == line
+    assert error_line(_format_traceback(message)[-400:]) == line
 
 
 @pytest.mark.parametrize(

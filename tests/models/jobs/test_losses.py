@@ -1,4 +1,4 @@
-"""Rules that hold for what a discard of a job leaves undone."""
+"""Losses: the work that a discarded job leaves undone, by kind of job."""
 
 import pytest
 
@@ -8,45 +8,52 @@ from models.jobs import admin_queries, losses, rows
 from models.ledger import rules
 from pipelines import schedule
 
-# Money, and promises to buyers and affiliates: none of these may end without a decision.
+# Queues of money and of promises to buyers and affiliates: their jobs must not end without a decision.
 _MONEY_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups", "tracking")
 
 
-def test_every_kind_of_job_says_what_a_discard_leaves():
+def test_every_kind_of_job_has_a_loss_with_a_remedy():
     assert set(losses.LOSSES) == set(jobs.ALL)
     assert [job.name for job, loss in losses.LOSSES.items() if not (loss.leaves and loss.remedy)] == []
 
 
-def test_every_rule_that_a_loss_names_is_checked():
+def test_every_rule_of_a_loss_exists():
     rules_of_losses = {loss.rule for loss in losses.LOSSES.values() if loss.rule}
 
     assert rules_of_losses <= set(rules.RULES)
     assert len(rules_of_losses) >= 5
 
 
-def test_dead_letters_of_money_never_end_by_age():
-    of_money = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
-    with_amounts = {job.name for job, loss in losses.LOSSES.items() if loss.facts}
+def test_dead_letters_of_money_never_expire():
+    money_kinds = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
+    kinds_with_amounts = {job.name for job, loss in losses.LOSSES.items() if loss.facts}
 
-    assert (of_money | with_amounts) & set(losses.ENDING) == set()
+    assert (money_kinds | kinds_with_amounts) & set(losses.ENDING) == set()
 
 
-def test_kinds_that_come_round_by_themselves_are_on_the_schedule_or_begun_by_it():
+def test_recurring_kinds_are_scheduled_or_started_by_the_schedule():
     scheduled = {entry.job.name for entry in schedule.SCHEDULE}
-    claimed = {job.name for job, loss in losses.LOSSES.items() if "schedule asks for it again" in loss.remedy}
+    recurring = {job.name for job, loss in losses.LOSSES.items() if "schedule asks for it again" in loss.remedy}
 
-    assert scheduled <= claimed
-    begun = {"gateway.check", "deal.release", "domain.check", "ledger.check_one", "days.reckon", "days.reckon_one"}
-    assert claimed - scheduled - begun == {"retention.slice"}
+    assert scheduled <= recurring
+    started_by_schedule = {
+        "gateway.check",
+        "deal.release",
+        "domain.check",
+        "ledger.check_one",
+        "days.reckon",
+        "days.reckon_one",
+    }
+    assert recurring - scheduled - started_by_schedule == {"retention.slice"}
 
 
-def test_unknown_kind_is_kept_and_says_so():
+def test_loss_of_an_unknown_kind_is_kept():
     assert losses.loss_of("of.the_next_release").is_kept
 
 
 @pytest.mark.parametrize("job", jobs.ALL, ids=lambda job: job.name)
 @pytest.mark.parametrize("value", ["a-sale", "00000000-0000-0000-0000-000000000000"])
-def test_job_about_nothing_known_can_be_looked_at(brand, job, value):
+def test_job_with_unknown_ids_can_be_viewed(brand, job, value):
     names = ("sale_id", "conversion_id", "event_id", "lookup_id", "payout_id", "request_id", "milestone_id")
     args = dict.fromkeys(names, value) | {"percent": "10"}
     with db.unit_of_work(brand.id):

@@ -1,4 +1,4 @@
-"""Every table has its place on a PostgreSQL of several machines; what is not ready is said. Source: docs/scale.md."""
+"""Every table has a placement on a distributed PostgreSQL; obstacles are reported. Source: docs/scale.md."""
 
 import os
 
@@ -12,7 +12,7 @@ from tests.support import databases
 # Operators and people look these up by their id alone, or a conflict names a key without the organization. Lines are to
 # be listed by their payout first.
 _WITHOUT_ORGANIZATION = {"deal", "deal_milestone", "gateway_event", "payout", "payout_line", "payout_run", "web_pixel"}
-# Who comes with a secret is nobody's yet: that it leads to one organization alone is held by an index of the secret.
+# The secret identifies the organization, so an index of the secret alone must be unique.
 _FOUND_BY_SECRET = {"api_key", "gateway_connection"}
 # Prepared statements join these by their id alone; a program's own host is unique in the whole service, too.
 _JOINED_BY_ID = {"affiliate", "partner_group", "program"}
@@ -56,7 +56,7 @@ def plans(app):
     return distribution.of_database(os.environ["DATABASE_OWNER_URL"])
 
 
-def test_every_table_has_its_place(plans):
+def test_every_table_has_a_placement(plans):
     unplaced = [plan.table for plan in plans if any("nobody said" in refusal for refusal in plan.refusals)]
 
     assert unplaced == []
@@ -64,43 +64,43 @@ def test_every_table_has_its_place(plans):
     assert all(plan.reason for plan in plans)
 
 
-def test_what_is_not_ready_is_known(plans):
-    found = {
+def test_obstacles_are_the_listed_ones(plans):
+    plans_by_table = {
         word: {plan.table for plan in plans if any(refusal.startswith(word) for refusal in plan.refusals)}
         for word in ("unique index", "trigger", "foreign key")
     }
 
-    assert found == {
+    assert plans_by_table == {
         "unique index": _WITHOUT_ORGANIZATION | _FOUND_BY_SECRET | _JOINED_BY_ID | _OF_ONE_RAIL,
         "trigger": _WITH_TRIGGERS,
         "foreign key": _REFERRING_ELSEWHERE,
     }
-    assert {plan.table for plan in plans if plan.refusals} == set().union(*found.values())
+    assert {plan.table for plan in plans if plan.refusals} == set().union(*plans_by_table.values())
 
 
-def test_what_is_referred_to_is_placed_first(plans):
-    done = set()
+def test_referenced_tables_are_placed_first(plans):
+    placed = set()
     for plan in plans:
-        done.add(plan.table)
-        late = plan.refers_to - done
-        # Brands have pictures, and pictures have a brand: a circle that is refused.
-        assert late == ({"stored_file"} if plan.table == "organization" else set()), plan.table
+        placed.add(plan.table)
+        unplaced = plan.refers_to - placed
+        # Brands refer to pictures and pictures to a brand: a circular reference, which is refused.
+        assert unplaced == ({"stored_file"} if plan.table == "organization" else set()), plan.table
 
 
-def test_a_hot_statement_asks_for_one_organizations_rows(alone, plans):
+def test_prepared_statement_reads_rows_of_one_organization(alone, plans):
     distributed = {plan.table for plan in plans if plan.placement == "distributed"}
     with db.any_org_work():
         looks = {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
     crossing = {
         name
-        for name, seen in looks.items()
-        if any(look.table in distributed and not look.names("organization_id") for look in seen)
+        for name, accesses in looks.items()
+        if any(look.table in distributed and not look.names("organization_id") for look in accesses)
     }
 
     assert crossing == _OF_ANY_ORGANIZATION | _BY_ID_ALONE
 
 
-def test_what_is_not_ready_is_refused_with_its_reason(empty_database):
+def test_undistributable_table_is_refused_with_its_reason(empty_database):
     databases.run(
         empty_database,
         "create table organization (id uuid primary key);"
@@ -116,27 +116,27 @@ def test_what_is_not_ready_is_refused_with_its_reason(empty_database):
     )
 
     with owners.connect(empty_database) as connection, connection.cursor() as cursor:
-        found = {plan.table: plan for plan in distribution.plan(cursor)}
+        plans_by_table = {plan.table: plan for plan in distribution.plan(cursor)}
 
-    assert found["member"].refusals == ["unique index member_pkey has no organization_id"]
-    assert found["part"].refusals == [
+    assert plans_by_table["member"].refusals == ["unique index member_pkey has no organization_id"]
+    assert plans_by_table["part"].refusals == [
         "unique index part_thing_id_key has no organization_id",
         "trigger counted goes once per statement",
     ]
-    assert found["other"].refusals == [
+    assert plans_by_table["other"].refusals == [
         "it has no organization_id, and nobody said where it is to lie",
         "unique index other_pkey has no organization_id",
     ]
-    assert (found["thing"].refusals, found["job"].statement) == ([], None)
-    assert found["organization"].statement == "select create_reference_table('organization')"
-    assert list(found).index("thing") < list(found).index("part")
+    assert (plans_by_table["thing"].refusals, plans_by_table["job"].statement) == ([], None)
+    assert plans_by_table["organization"].statement == "select create_reference_table('organization')"
+    assert list(plans_by_table).index("thing") < list(plans_by_table).index("part")
 
 
-def test_the_command_shows_every_statement_and_runs_none_that_is_not_ready(flask):
-    code, said = flask("db", "distribute")
+def test_command_prints_every_statement_and_runs_none_with_obstacles(flask):
+    code, output = flask("db", "distribute")
 
     assert code == 1
-    assert "create_distributed_table('conversion', 'organization_id'" in said
-    assert "Nothing was done" in said
+    assert "create_distributed_table('conversion', 'organization_id'" in output
+    assert "Nothing was done" in output
     assert flask("db", "distribute", "--print")[0] == 0
-    assert {one["table"] for one in flask.json("db", "distribute", "--print")} >= {"click", "job", "organization"}
+    assert {plan["table"] for plan in flask.json("db", "distribute", "--print")} >= {"click", "job", "organization"}

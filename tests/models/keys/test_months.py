@@ -18,28 +18,28 @@ insert into event (id, organization_id, type, body, created_at)
 insert into delivery (id, organization_id, event_id, endpoint_id, event_type, created_at)
   values ('{_DELIVERY}', '{_ORGANIZATION}', '{_EVENT}', '{_ENDPOINT}', 't', now());
 """
-_SEEN = "set app.any_org = 'on';"
+_ANY_ORG = "set app.any_org = 'on';"
 
 
 def test_second_delivery_or_one_without_its_event_is_refused(empty_database):
     migrate.up(empty_database)
-    databases.run(empty_database, _SEEN + _DELIVERED)
+    databases.run(empty_database, _ANY_ORG + _DELIVERED)
 
-    (kept,) = databases.rows(empty_database, "select reloptions from pg_class where relname = 'delivery_default'")
-    assert kept == (["fillfactor=80"],)
+    (options,) = databases.rows(empty_database, "select reloptions from pg_class where relname = 'delivery_default'")
+    assert options == (["fillfactor=80"],)
     again = _DELIVERED[_DELIVERED.index("insert into delivery ") :]
-    for other, refused in ((_EVENT, "delivery_earlier_pkey"), (ids.new_id(), "event_id_fkey")):
+    for other, constraint in ((_EVENT, "delivery_earlier_pkey"), (ids.new_id(), "event_id_fkey")):
         twice = again.replace(str(_DELIVERY), str(ids.new_id())).replace(str(_EVENT), str(other))
-        with pytest.raises(Exception, match=refused):
-            databases.run(empty_database, _SEEN + twice)
+        with pytest.raises(Exception, match=constraint):
+            databases.run(empty_database, _ANY_ORG + twice)
 
 
-# Who builds an index of what lies in the first partition beside traffic, and of the table then, has it built once.
+# An index built concurrently on the first partition and then on the table must be attached, not built twice.
 _LONE_INDEXES = """
 select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indrelid
 where relispartition and not exists (select from pg_inherits where inhrelid = indexrelid)
 """
 
 
-def test_each_index_of_a_partition_is_a_part_of_its_tables():
+def test_each_partition_index_is_attached_to_the_tables_index():
     assert databases.rows(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []

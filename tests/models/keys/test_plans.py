@@ -1,4 +1,4 @@
-"""What is looked for by its key goes by the whole of it, whatever the plan was made of. Source: docs/scale.md."""
+"""Rows searched by their key are found by the whole key in any plan. Source: docs/scale.md."""
 
 import pytest
 
@@ -17,7 +17,7 @@ _KEYED = (
     "sale",
     "webhook_endpoint",
 )
-# What is read for an operator's page of payout lines is joined in whichever order there are fewer of.
+# The operator's page of payout lines is joined in the cheaper order.
 _PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._NEXT_LINES", "payouts.receipts._LINES"}
 
 
@@ -27,26 +27,26 @@ def plans(alone):
         return {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
 
 
-def test_what_is_known_by_its_key_is_found_by_the_whole_key(plans):
+def test_row_searched_by_id_is_found_by_the_whole_key(plans):
     assert len(plans) > 100
-    astray = {
+    partial_key = {
         (name, look.alias)
         for name, looks in plans.items()
         for look in looks
         if look.table in _KEYED and look.names("id") and not (look.goes_by("id") and look.goes_by("organization_id"))
     }
 
-    assert {name for name, _ in astray} <= _PAGES, astray
+    assert {name for name, _ in partial_key} <= _PAGES, partial_key
 
 
-def test_a_lead_is_found_by_its_event_and_not_among_all_of_its_brand(plans):
+def test_lead_is_found_by_event_id_and_organization(plans):
     looks = [look for look in plans["leads.rows._BY_SLUG"] if look.table == "lead"]
 
     assert looks
     assert all(look.goes_by("event_id") and look.goes_by("organization_id") for look in looks)
 
 
-def test_a_conversions_refunds_are_found_by_it_and_not_among_all_of_its_brand(plans):
+def test_refunds_are_found_by_conversion_and_organization(plans):
     looks = [look for look in plans["conversions.refunds._INSERT_REFUND"] if look.table == "refund"]
 
     assert looks

@@ -1,11 +1,11 @@
-"""What a refund took back is not written twice, whatever its keys begin with. Source: docs/decisions/0049."""
+"""Refunds and reversals are not inserted twice, whatever their keys begin with. Source: docs/decisions/0049."""
 
 import peewee
 import pytest
 
 from models import db
 
-# Everything of a row again, but for one column that no key is to be kept by.
+# A copy of a row except for one column outside the key.
 _AGAIN = """
 insert into {table} select (jsonb_populate_record({table}, jsonb_build_object('{other}', {value}))).*
 from {table} where organization_id = %s
@@ -20,7 +20,7 @@ from {table} where organization_id = %s
         ("reversal", "reversal_pkey", "late_cents", "late_cents + 1"),
     ],
 )
-def test_a_refund_and_what_it_took_back_are_written_once(brand, drain, *, table, key, other, value):
+def test_duplicate_refund_or_reversal_is_refused(brand, drain, *, table, key, other, value):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-twice")

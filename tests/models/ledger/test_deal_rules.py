@@ -1,4 +1,4 @@
-"""Every rule about deals can be broken, and says so when it is: a check that cannot fail checks nothing."""
+"""Every ledger rule about deals detects its violation."""
 
 from contextlib import closing
 
@@ -12,7 +12,7 @@ from tests.support import databases
 from tests.support.draining import drain
 from tests.support.rows.dealing import Dealing
 
-# What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
+# Damage to the tables, as the owner could do it, and the rule that must detect it.
 _DAMAGE = {
     "delete from ledger_entry where kind = 'escrow_in'": "a deal's totals are what the ledger booked",
     "update deal set paid_cents = paid_cents - 1, returned_cents = returned_cents + 1 where paid_cents > 0":
@@ -43,14 +43,14 @@ _DAMAGE = {
 
 @pytest.fixture(scope="module")
 def owner_url(app):
-    """A database with nothing but what is damaged here: each damage looks at every row."""
+    """Yield a separate database, because the rules read every row."""
     with databases.alone() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def dealing(app, owner_url):
-    """A deal whose milestones were released, submitted, and settled with a part given back."""
+    """Return a deal with a released, a submitted and a partly refunded, settled milestone."""
     dealing = Dealing.create(app)
     deal_id = dealing.funded(1_000, 2_000, 3_000)
     dealing.submit(deal_id, 1)
@@ -58,45 +58,45 @@ def dealing(app, owner_url):
     dealing.submit(deal_id, 2)
     dealing.dispute(deal_id, 3)
     with db.unit_of_work(dealing.brand.id):
-        ((milestone_id, found_id),) = db.db.run("select id, deal_id from deal_milestone where seq = 3")
-        deal = money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=found_id)
+        ((milestone_id, row_deal_id),) = db.db.run("select id, deal_id from deal_milestone where seq = 3")
+        deal = money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=row_deal_id)
         dispute.settle(deal, milestone_id, to_affiliate_cents=500, now=deal.created_at)
     drain("payouts")
     assert dealing.statuses(deal_id) == ["Released", "Submitted", "Settled"]
     return dealing
 
 
-def _broken(owner_url, dealing, damage):
+def _find_broken_rules(owner_url, dealing, damage):
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         for index in ("deal_request_charge", "payout_milestone_open"):
             cursor.execute(f"drop index {index}")
         cursor.execute(damage)
-        found = []
+        broken = []
         for rule, sql in deal_rules.DEALS.items():
             cursor.execute(rules.scope_to_organization(sql, dealing.brand.id))
-            found += [(rule, exception) for (exception,) in cursor.fetchall()]
-        return found
+            broken += [(rule, exception) for (exception,) in cursor.fetchall()]
+        return broken
 
 
-def test_nothing_is_found_where_nothing_is_broken(dealing):
+def test_undamaged_ledger_has_no_exceptions(dealing):
     with db.unit_of_work(dealing.brand.id):
         assert rules.find_exceptions(dealing.brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
-def test_damage_is_noticed(owner_url, dealing, damage):
-    found = _broken(owner_url, dealing, damage)
+def test_damage_is_detected(owner_url, dealing, damage):
+    broken = _find_broken_rules(owner_url, dealing, damage)
 
-    assert [rule for rule, exception in found if rule.startswith(_DAMAGE[damage]) and exception], found
+    assert [rule for rule, exception in broken if rule.startswith(_DAMAGE[damage]) and exception], broken
 
 
-def test_every_rule_about_deals_is_damaged_by_one_of_these():
+def test_every_deal_rule_has_a_damage():
     assert [rule for rule in deal_rules.DEALS if not any(map(rule.startswith, _DAMAGE.values()))] == []
 
 
-def test_another_organizations_damage_is_not_ones_own(owner_url, dealing, rival):
-    assert _broken(owner_url, Dealing.of(rival), "delete from deal_release") == []
+def test_damage_of_another_organization_is_not_reported(owner_url, dealing, rival):
+    assert _find_broken_rules(owner_url, Dealing.of(rival), "delete from deal_release") == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_another_organizations_damage_is_not_ones_own(owner_url, dealing, rival)
         " where kind = 'escrow_out'",
     ],
 )
-def test_the_database_itself_refuses_what_must_never_be(owner_url, dealing, damage):
+def test_database_refuses_impossible_deal_values(owner_url, dealing, damage):
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set app.any_org = 'on'")
         with pytest.raises(psycopg2.IntegrityError):

@@ -1,4 +1,4 @@
-"""The ledger check names discarded work on money until it is done, asked for again, or accepted as lost."""
+"""The ledger check reports discarded money jobs until they are done, requested again, or acceptance as lost."""
 
 from uuid import uuid4
 
@@ -15,8 +15,8 @@ from tests.support.rows.leads import browser, slug_of
 
 _TRACED = [job for job in jobs.ALL if losses.loss_of(job.name).is_traced]
 _MONEY_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups", "tracking")
-# Why a kind of these queues is not named by the ledger check.
-_UNNAMED = {
+# Reasons why a kind of these queues is not reported by the ledger check.
+_UNREPORTED = {
     "gateway.check": "it is asked for again every hour",
     "web_pixel.settle": "a setting of a store",
     "coupon.make": "a promise that the coupon's own record shows",
@@ -31,7 +31,7 @@ _UNNAMED = {
 }
 
 
-def _broken(brand):
+def _find_exceptions(brand):
     with db.unit_of_work(brand.id):
         return rules.find_exceptions(brand.id, limit=5)
 
@@ -40,7 +40,7 @@ def _losses(flask, brand):
     return flask.json("jobs", "losses", "--org", str(brand.id))
 
 
-def _bury(brand, job, args, *, organization_id):
+def _create_dead_letter(brand, job, args, *, organization_id):
     with db.any_org_work():
         rows.stage_dead_letter(
             job, organization_id=organization_id, args=args, fair_key=str(brand.id), error="ValueError: odd"
@@ -49,7 +49,7 @@ def _bury(brand, job, args, *, organization_id):
     return job_id
 
 
-def _bury_sales_job(pair, brand, drain, job):
+def _create_dead_sales_job(pair, brand, drain, job):
     conversion_id = pair.sell(externalEventId="order-a", amountCents=10_000)
     if job == jobs.OVERRIDE_WRITE:
         pair.settle(conversion_id)
@@ -61,7 +61,7 @@ def _bury_sales_job(pair, brand, drain, job):
     return job_id
 
 
-def _bury_event(brand):
+def _create_event(brand):
     connection, event = uuid4(), uuid4()
     brand.rows(
         "insert into gateway_connection (id, organization_id, gateway, mode, status, account, token_hash, token_sealed,"
@@ -77,13 +77,13 @@ def _bury_event(brand):
     return event
 
 
-def _bury_one(pair, brand, drain, job):
-    """Return the id of a dead letter of a kind whose work is undone, and what the check must say of it."""
+def _create_dead_letter_of(pair, brand, drain, job):
+    """Return the id of a dead letter of a kind and the text that the check must contain."""
     if job.queue in ("sales", "refunds"):
-        return _bury_sales_job(pair, brand, drain, job), "order-a"
+        return _create_dead_sales_job(pair, brand, drain, job), "order-a"
     own = brand.id
     if job == jobs.GATEWAY_EVENT:
-        return _bury(brand, job, {"event_id": str(_bury_event(brand))}, organization_id=own), "evt_a"
+        return _create_dead_letter(brand, job, {"event_id": str(_create_event(brand))}, organization_id=own), "evt_a"
     if job == jobs.LEAD_CAPTURE:
         brand.affiliate(slug_of(brand))
         assert browser(brand).status_code in (200, 202, 204)
@@ -92,7 +92,7 @@ def _bury_one(pair, brand, drain, job):
         return job_id, "lead.capture of job "
     if job == jobs.LEAD_RECORD:
         args = {"sealed": "secret", "affiliate_id": str(pair.ben)}
-        return _bury(brand, job, args, organization_id=own), "lead.record of job "
+        return _create_dead_letter(brand, job, args, organization_id=own), "lead.record of job "
     brand.rows("update program set click_reward_cents = 5, click_reward_currency = 'USD' where true returning 1")
     if job == jobs.CLICKS_RESCORE:
         click_id = str(uuid4())
@@ -102,8 +102,8 @@ def _bury_one(pair, brand, drain, job):
             *(click_id, brand.id, brand.programs[-1], pair.ben),
         )
         args = {"clicks": orjson.dumps({click_id: {}}).decode()}
-        return _bury(brand, job, args, organization_id=own), "clicks.rescore of job "
-    return _bury(brand, job, {"entry": "{}"}, organization_id=own), f"{job.name} of job "
+        return _create_dead_letter(brand, job, args, organization_id=own), "clicks.rescore of job "
+    return _create_dead_letter(brand, job, {"entry": "{}"}, organization_id=own), f"{job.name} of job "
 
 
 @pytest.fixture
@@ -112,33 +112,33 @@ def pair(brand):
 
 
 @pytest.fixture(params=_TRACED, ids=lambda job: job.name)
-def buried(request, pair, brand, drain):
-    """Return a traced kind of job, the id of a dead letter of it, and what the check must say of it."""
-    return request.param, *_bury_one(pair, brand, drain, request.param)
+def dead_letter(request, pair, brand, drain):
+    """Return a traced kind of job, the id of its dead letter, and the text that the check must contain."""
+    return request.param, *_create_dead_letter_of(pair, brand, drain, request.param)
 
 
-def test_discarded_work_is_named_until_its_loss_is_accepted(buried, brand, rival, flask):
-    job, job_id, named = buried
-    before = _broken(brand)
+def test_discarded_work_is_reported_until_its_loss_is_accepted(dead_letter, brand, rival, flask):
+    job, job_id, expected = dead_letter
+    before = _find_exceptions(brand)
 
     flask.json("jobs", "discard", str(job_id), "--why", "by mistake")
-    ((rule, exception),) = _broken(brand)
-    (listed,) = _losses(flask, brand)
-    accepted = flask.json("jobs", "accept-loss", str(job_id), "--why", "a test shop")
+    ((rule, exception),) = _find_exceptions(brand)
+    (loss,) = _losses(flask, brand)
+    acceptance = flask.json("jobs", "accept-loss", str(job_id), "--why", "a test shop")
 
     assert before == []
     assert rule == losses.loss_of(job.name).rule
-    assert named in exception
-    assert (listed["id"], listed["leaves"]["kind"]) == (job_id, job.name)
-    assert accepted == {"accepted": [listed]}
-    assert _broken(brand) == _broken(rival) == []
+    assert expected in exception
+    assert (loss["id"], loss["leaves"]["kind"]) == (job_id, job.name)
+    assert acceptance == {"accepted": [loss]}
+    assert _find_exceptions(brand) == _find_exceptions(rival) == []
     assert _losses(flask, brand) == []
-    ((_, _, where, after),) = audited("job.loss_accepted", job_id)
-    assert (where, after["why"], after["leaves"]) == (brand.id, "a test shop", listed["leaves"])
+    ((_, _, audited_id, after),) = audited("job.loss_accepted", job_id)
+    assert (audited_id, after["why"], after["leaves"]) == (brand.id, "a test shop", loss["leaves"])
 
 
-def test_what_a_visitor_sent_is_not_kept_with_a_discard(buried, brand, flask):
-    _, job_id, _ = buried
+def test_visitor_data_is_not_stored_with_a_discard(dead_letter, brand, flask):
+    _, job_id, _ = dead_letter
 
     flask.json("jobs", "discard", str(job_id), "--why", "by mistake")
 
@@ -148,16 +148,16 @@ def test_what_a_visitor_sent_is_not_kept_with_a_discard(buried, brand, flask):
     }
 
 
-def test_every_kind_of_money_is_named_by_a_rule_or_listed_with_a_reason():
+def test_every_money_job_has_a_rule_or_a_reason():
     of_money = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
     named = {job.name for job, loss in losses.LOSSES.items() if loss.rule}
 
-    assert of_money - named == set(_UNNAMED)
+    assert of_money - named == set(_UNREPORTED)
     assert {losses.loss_of(job.name).rule for job in _TRACED} <= set(rules.RULES)
 
 
-def test_accepted_loss_is_made_up_for_when_the_sale_is_sent_again(pair, brand, drain, flask):
-    job_id = _bury_sales_job(pair, brand, drain, jobs.SALE_SETTLE)
+def test_resent_sale_removes_its_accepted_loss(pair, brand, drain, flask):
+    job_id = _create_dead_sales_job(pair, brand, drain, jobs.SALE_SETTLE)
     flask.json("jobs", "discard", str(job_id), "--why", "w")
     flask.json("jobs", "accept-loss", str(job_id), "--why", "w")
 
@@ -168,30 +168,30 @@ def test_accepted_loss_is_made_up_for_when_the_sale_is_sent_again(pair, brand, d
     assert brand.rows("select 1 from discarded_job") == []
 
 
-def test_accepted_loss_is_open_again_when_its_job_is_discarded_again(pair, brand, drain, flask):
-    event = _bury_event(brand)
+def test_second_discard_reopens_an_accepted_loss(pair, brand, drain, flask):
+    event = _create_event(brand)
     for _ in range(2):
-        job_id = _bury(brand, jobs.GATEWAY_EVENT, {"event_id": str(event)}, organization_id=brand.id)
+        job_id = _create_dead_letter(brand, jobs.GATEWAY_EVENT, {"event_id": str(event)}, organization_id=brand.id)
         flask.json("jobs", "discard", str(job_id), "--why", "w")
         assert [loss["id"] for loss in _losses(flask, brand)] == [job_id]
-        assert len(_broken(brand)) == 1
+        assert len(_find_exceptions(brand)) == 1
         flask.json("jobs", "accept-loss", str(job_id), "--why", "w")
-        assert _broken(brand) == []
+        assert _find_exceptions(brand) == []
 
 
-def test_discarded_event_that_was_booked_after_all_is_no_loss(pair, brand, flask):
-    event = _bury_event(brand)
-    job_id = _bury(brand, jobs.GATEWAY_EVENT, {"event_id": str(event)}, organization_id=brand.id)
+def test_discarded_event_booked_later_is_no_loss(pair, brand, flask):
+    event = _create_event(brand)
+    job_id = _create_dead_letter(brand, jobs.GATEWAY_EVENT, {"event_id": str(event)}, organization_id=brand.id)
     flask.json("jobs", "discard", str(job_id), "--why", "w")
 
     brand.rows("update gateway_event set status = 'Processed' where id = %s returning 1", event)
 
-    assert _broken(brand) == []
+    assert _find_exceptions(brand) == []
     assert flask("jobs", "accept-loss", str(job_id), "--why", "w")[0] == 1
 
 
 def test_unknown_loss_refuses_all_and_accepts_none(pair, brand, drain, flask):
-    job_id = _bury_sales_job(pair, brand, drain, jobs.SALE_SETTLE)
+    job_id = _create_dead_sales_job(pair, brand, drain, jobs.SALE_SETTLE)
     flask.json("jobs", "discard", str(job_id), "--why", "w")
 
     code, output = flask("jobs", "accept-loss", str(job_id), "999999999", "--why", "w")
@@ -205,9 +205,9 @@ def test_unknown_loss_refuses_all_and_accepts_none(pair, brand, drain, flask):
 
 @pytest.mark.parametrize("job", jobs.ALL, ids=lambda job: job.name)
 @pytest.mark.parametrize("value", ["a-sale", "00000000-0000-0000-0000-000000000000"])
-def test_job_about_nothing_known_can_be_discarded(brand, flask, job, value):
+def test_job_with_unknown_ids_can_be_discarded(brand, flask, job, value):
     names = ("sale_id", "conversion_id", "event_id", "lookup_id", "payout_id", "delivery_id", "milestone_id", "sealed")
-    job_id = _bury(brand, job, dict.fromkeys(names, value) | {"percent": "10"}, organization_id=brand.id)
+    job_id = _create_dead_letter(brand, job, dict.fromkeys(names, value) | {"percent": "10"}, organization_id=brand.id)
 
     flask.json("jobs", "discard", str(job_id), "--why", "nonsense")
 

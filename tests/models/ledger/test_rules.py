@@ -1,4 +1,4 @@
-"""Every rule about payouts can be broken, and says so when it is: a check that cannot fail checks nothing."""
+"""Every ledger rule about payouts detects its violation."""
 
 from contextlib import closing
 
@@ -10,8 +10,8 @@ from models.ledger import rules
 from tests.support import databases
 from tests.support.rows.paying import Payroll
 
-# What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
-_OLD = "now() - interval '2 hours'"
+# Damage to the tables, as the owner could do it, and the rule that must detect it.
+_TWO_HOURS_AGO = "now() - interval '2 hours'"
 _DAMAGE = {
     "insert into ledger_entry select gen_random_uuid(), organization_id, affiliate_id, program_id, conversion_id,"
     " 'adjust', -1, currency, gen_random_uuid(), is_test, created_at from ledger_entry where kind = 'pay'":
@@ -39,23 +39,23 @@ _DAMAGE = {
     "update payout set affiliate_id = gen_random_uuid()": "a line pays its payout's affiliate",
     "update payout_line set native_currency = 'EUR'": "a line pays its payout's affiliate",
     "delete from conversion": "a line pays its payout's affiliate",
-    f"update payout set submitted_at = {_OLD} where status = 'Processing'":
+    f"update payout set submitted_at = {_TWO_HOURS_AGO} where status = 'Processing'":
         "a Processing payout has a job that asks its rail",
-    f"update payout set created_at = {_OLD} where status = 'Pending'":
+    f"update payout set created_at = {_TWO_HOURS_AGO} where status = 'Pending'":
         "a payout that may be sent has a job",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def owner_url(app):
-    """A database with nothing but what is damaged here: each damage looks at every row."""
+    """Yield a separate database, because the rules read every row."""
     with databases.alone() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def payroll(app, owner_url):
-    """Payouts in every state: Paid with a debt held back, Pending, Processing, Failed; and a sale that waits."""
+    """Return payouts in every status, one with a withheld debt, and an unpaid sale."""
     payroll = Payroll.create(app)
     for slug in ("ann", "ben", "cid", "dan"):
         payroll.affiliate(slug)
@@ -87,34 +87,34 @@ def payroll(app, owner_url):
     return payroll
 
 
-def _broken(owner_url, payroll, damage=None):
+def _find_broken_rules(owner_url, payroll, damage=None):
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute("drop index payout_line_open; delete from job" if damage else "select")
         if damage:
             cursor.execute(damage)
-        found = []
+        broken = []
         for rule, sql in rules.RULES.items():
             cursor.execute(rules.scope_to_organization(sql, payroll.brand.id))
-            found += [(rule, exception) for (exception,) in cursor.fetchall()]
-        return found
+            broken += [(rule, exception) for (exception,) in cursor.fetchall()]
+        return broken
 
 
-def test_nothing_is_found_where_nothing_is_broken(payroll):
+def test_undamaged_ledger_has_no_exceptions(payroll):
     with db.unit_of_work(payroll.brand.id):
         assert rules.find_exceptions(payroll.brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
-def test_damage_is_noticed(owner_url, payroll, damage):
-    found = _broken(owner_url, payroll, damage)
+def test_damage_is_detected(owner_url, payroll, damage):
+    broken = _find_broken_rules(owner_url, payroll, damage)
 
-    assert [rule for rule, exception in found if rule.startswith(_DAMAGE[damage]) and exception], found
+    assert [rule for rule, exception in broken if rule.startswith(_DAMAGE[damage]) and exception], broken
 
 
-def test_every_rule_about_payouts_is_damaged_by_one_of_these():
+def test_every_payout_rule_has_a_damage():
     assert [rule for rule in rules.PAYOUTS if not any(map(rule.startswith, _DAMAGE.values()))] == []
 
 
-def test_another_organizations_damage_is_not_ones_own(owner_url, payroll, rival):
-    assert _broken(owner_url, Payroll(rival), "update payout set amount_cents = amount_cents + 1") == []
+def test_damage_of_another_organization_is_not_reported(owner_url, payroll, rival):
+    assert _find_broken_rules(owner_url, Payroll(rival), "update payout set amount_cents = amount_cents + 1") == []

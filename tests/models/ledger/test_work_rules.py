@@ -1,4 +1,4 @@
-"""Rules about money whose booking a job still owes are broken when the job is lost, and by nothing else."""
+"""Ledger rules about unfinished bookings are broken only by the loss of the job."""
 
 import pytest
 
@@ -14,49 +14,49 @@ def pair(brand):
     return Recruits.create(brand)
 
 
-def _broken(brand):
+def _find_exceptions(brand):
     with db.unit_of_work(brand.id):
         return rules.find_exceptions(brand.id, limit=5)
 
 
-def _lose(pair, name):
+def _delete_job(pair, name):
     pair.change(f"delete from job where name = '{name}' returning 1")
 
 
-def test_lost_settlement_names_the_sale(pair, brand, rival):
+def test_lost_settlement_job_reports_the_sale(pair, brand, rival):
     pair.sell(externalEventId="order-a", amountCents=5_000)
-    assert _broken(brand) == []
-    _lose(pair, "sale.settle")
+    assert _find_exceptions(brand) == []
+    _delete_job(pair, "sale.settle")
 
-    ((rule, exception),) = _broken(brand)
+    ((rule, exception),) = _find_exceptions(brand)
 
     assert rule == losses.UNSETTLED_SALE
     assert exception.startswith("sale order-a: 5000 USD accepted at ")
-    assert _broken(rival) == []
+    assert _find_exceptions(rival) == []
 
 
-def test_dead_settlement_is_no_exception(pair, brand):
+def test_dead_settlement_job_is_no_exception(pair, brand):
     pair.sell(externalEventId="order-a")
     pair.change("update job set failed_at = now() where name = 'sale.settle' returning 1")
 
-    assert _broken(brand) == []
+    assert _find_exceptions(brand) == []
 
 
-def test_lost_cascade_names_the_sale(pair, brand, drain):
+def test_lost_cascade_job_reports_the_sale(pair, brand, drain):
     pair.sell(externalEventId="order-a", amountCents=10_000)
     drain()
     brand.refund("order-a", 4_000)
-    assert _broken(brand) == []
-    _lose(pair, "refund.cascade")
+    assert _find_exceptions(brand) == []
+    _delete_job(pair, "refund.cascade")
 
-    ((rule, exception),) = _broken(brand)
+    ((rule, exception),) = _find_exceptions(brand)
 
     assert rule == losses.UNCASCADED_REFUND
     assert exception.startswith("sale order-a: refund of 4000 USD ")
 
 
 @pytest.mark.parametrize("name", [jobs.SALE_SETTLE.name, jobs.OVERRIDE_WRITE.name, jobs.REFUND_CASCADE.name])
-def test_discarded_money_is_named_until_the_sale_is_sent_again(pair, brand, drain, flask, name):
+def test_discarded_job_is_reported_until_the_sale_is_resent(pair, brand, drain, flask, name):
     # given
     conversion_id = pair.sell(externalEventId="order-a", amountCents=10_000)
     if name == "override.write":
@@ -69,7 +69,7 @@ def test_discarded_money_is_named_until_the_sale_is_sent_again(pair, brand, drai
 
     # when
     output = flask.json("jobs", "discard", str(job_id), "--why", "by mistake")
-    checked = flask.json("ledger", "check", "--org", str(brand.id), code=1)["broken"]
+    findings = flask.json("ledger", "check", "--org", str(brand.id), code=1)["broken"]
     brand.sale(externalEventId="order-a", amountCents=10_000)
     drain()
 
@@ -84,13 +84,13 @@ def test_discarded_money_is_named_until_the_sale_is_sent_again(pair, brand, drai
             "currency": "USD",
         },
     }
-    assert [("order-a" in finding["exception"]) for finding in checked] == [True]
-    assert _broken(brand) == []
+    assert [("order-a" in finding["exception"]) for finding in findings] == [True]
+    assert _find_exceptions(brand) == []
     assert pair.overrides("commission_cents, reversed_cents") == [(200, 100 if name == "refund.cascade" else 0)]
     assert brand.rows("select name from job") == []
 
 
-def test_every_rule_about_work_is_broken_by_one_of_these():
+def test_every_work_rule_is_covered():
     assert set(rules.WORK) == {
         losses.UNSETTLED_SALE,
         losses.DISCARDED_WORK,

@@ -1,4 +1,4 @@
-"""What a release's statements count on in the schema, and what of it a later schema takes away."""
+"""The parts of a schema that a release's statements rely on, and those that a later schema removes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ where relnamespace = 'public'::regnamespace and contype in ('c', 'f', 'x') and c
 class _Column:
     kind: str
     refuses_null: bool
-    is_to_be_given: bool
+    is_required: bool
     rights: frozenset[str]
 
 
@@ -57,13 +57,13 @@ class _Limit:
         return f"{self.table} {self.definition}"
 
     def binds(self, known: set[str]) -> bool:
-        """Say whether it may refuse a row of which only the known columns were given."""
+        """Return whether it may refuse a row with values for the known columns only."""
         return bool(self.columns & known) if self.kind == "c" else self.columns <= known
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Columns by "table.column", functions by "name(arguments)", and what rows have to keep."""
+    """Columns by "table.column", functions by "name(arguments)", and constraints."""
 
     columns: dict[str, _Column]
     functions: dict[str, str]
@@ -75,7 +75,7 @@ class Catalogue:
 
 
 def read(cursor: Any) -> Catalogue:
-    """Return what the database of the owner's cursor has."""
+    """Return the catalogue of the database of the owner's cursor."""
     cursor.execute(_COLUMNS)
     columns = {f"{row[0]}.{row[1]}": _Column(*row[2:5], frozenset(row[5])) for row in cursor.fetchall()}
     cursor.execute(_FUNCTIONS)
@@ -86,31 +86,31 @@ def read(cursor: Any) -> Catalogue:
 
 
 def read_from(owner_url: str) -> Catalogue:
-    """Return what a database has."""
+    """Return the catalogue of a database."""
     with databases.owner(owner_url) as cursor:
         return read(cursor)
 
 
 def taken_away(before: Catalogue, after: Catalogue) -> set[str]:
-    """Return the names of what statements written for `before` may fail on in `after`."""
-    return {*_of_columns(before, after), *_of_functions(before, after), *_of_limits(before, after)}
+    """Return the names of schema parts in `after` that can break statements written for `before`."""
+    return {*_broken_columns(before, after), *_broken_functions(before, after), *_broken_limits(before, after)}
 
 
-def _of_columns(before: Catalogue, after: Catalogue) -> Iterator[str]:
+def _broken_columns(before: Catalogue, after: Catalogue) -> Iterator[str]:
     for name, old in before.columns.items():
         new = after.columns.get(name)
         if new is None or new.kind != old.kind or new.refuses_null > old.refuses_null or not old.rights <= new.rights:
             yield name
     for name in after.columns.keys() - before.columns.keys():
-        if after.columns[name].is_to_be_given and before.columns_of(name.partition(".")[0]):
+        if after.columns[name].is_required and before.columns_of(name.partition(".")[0]):
             yield name
 
 
-def _of_functions(before: Catalogue, after: Catalogue) -> Iterator[str]:
+def _broken_functions(before: Catalogue, after: Catalogue) -> Iterator[str]:
     yield from (name for name, result in before.functions.items() if after.functions.get(name) != result)
 
 
-def _of_limits(before: Catalogue, after: Catalogue) -> Iterator[str]:
+def _broken_limits(before: Catalogue, after: Catalogue) -> Iterator[str]:
     for limit in after.limits - before.limits:
         known = before.columns_of(limit.table)
         if known and limit.binds(known):

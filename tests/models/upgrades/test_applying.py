@@ -1,4 +1,4 @@
-"""Migrations of the test's own on a database that is in use: what waits, what is repeated, what is refused."""
+"""Test migrations on a database in use: waiting, retries and refusals."""
 
 import threading
 from contextlib import closing
@@ -17,42 +17,40 @@ _BUILD += "  on thing (id);\nanalyze thing;\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """A folder of migrations in place of the product's; the first makes the table `thing`, with a row."""
+    """Return a migration folder that replaces the product's; its first creates the table `thing` with a row."""
     monkeypatch.setattr(migrate, "_FOLDER", tmp_path)
     (tmp_path / "0001_thing.sql").write_text("create table thing (id int); insert into thing values (1);")
     return tmp_path
 
 
-def test_an_index_is_built_outside_a_transaction_while_writers_write_and_others_wait_their_turn(
-    empty_database, folder, monkeypatch
-):
+def test_index_is_built_while_writers_write_and_other_migrations_wait(empty_database, folder, monkeypatch):
     monkeypatch.setattr(steps, "_LOOK_S", 0.05)
     migrate.up(empty_database)
     (folder / "0002_index.sql").write_text(_BUILD)
-    told, applied, is_waiting = [], [], threading.Event()
+    lines, applied, is_waiting = [], [], threading.Event()
     second = threading.Thread(target=lambda: applied.append(migrate.up(empty_database, lambda line: is_waiting.set())))
     with closing(psycopg2.connect(empty_database)) as writer, writer.cursor() as cursor:
         cursor.execute("insert into thing values (2)")  # what the build waits for
 
-        def tell(line: str) -> None:
-            told.append(line)
+        def report(line: str) -> None:
+            lines.append(line)
             if "waiting for writers before build, for 1" in line and not second.ident:
                 second.start()
                 assert is_waiting.wait(120)
                 databases.run(empty_database, "insert into thing values (3)")
                 writer.commit()
 
-        first = migrate.up(empty_database, tell)
+        first = migrate.up(empty_database, report)
     second.join(120)
 
     assert (first, applied) == (["0002_index"], [[]])
-    assert told[0].startswith("0002_index 1/2: create unique index concurrently if not exists one_id on thing")
-    assert told[-1] == "0002_index 2/2: analyze thing"
+    assert lines[0].startswith("0002_index 1/2: create unique index concurrently if not exists one_id on thing")
+    assert lines[-1] == "0002_index 2/2: analyze thing"
     assert databases.rows(empty_database, "select count(*) from thing") == [(3,)]
     assert _validity(empty_database) == [(True,)]
 
 
-def test_an_index_whose_build_broke_is_dropped_and_built_again(empty_database, folder):
+def test_index_with_a_failed_build_is_dropped_and_rebuilt(empty_database, folder):
     migrate.up(empty_database)
     databases.run(empty_database, "insert into thing values (1)")
     (folder / "0002_index.sql").write_text(_BUILD)
@@ -83,46 +81,46 @@ def _validity(url: str) -> list[tuple[bool]]:
         "analyze thing; drop table thing",
     ],
 )
-def test_what_cannot_be_repeated_or_holds_up_traffic_is_no_statement_outside_a_transaction(statement):
+def test_unrepeatable_or_blocking_statement_outside_a_transaction_is_refused(statement):
     with pytest.raises(steps.MigrationHalted, match="Not repeatable"):
         steps.statements(f"-- outside a transaction\nanalyze thing;\n{statement};\n")
 
 
-def test_a_table_that_others_hold_is_asked_for_briefly_and_again(empty_database, folder, monkeypatch):
+def test_lock_on_a_busy_table_is_retried_with_a_short_timeout(empty_database, folder, monkeypatch):
     monkeypatch.setattr(steps, "_LOCK_TIMEOUT_MS", 50)
     monkeypatch.setattr(steps, "_PAUSES_S", (0.01, 0.01))
     migrate.up(empty_database)
     (folder / "0002_more.sql").write_text("create table other (id int); alter table thing add column more int;")
-    told = []
+    lines = []
     with closing(psycopg2.connect(empty_database)) as reader, reader.cursor() as cursor:
         cursor.execute("select from thing")
 
         with pytest.raises(steps.MigrationHalted, match="0002_more: others kept a table locked"):
-            migrate.up(empty_database, told.append)
-        assert len(told) == 2
+            migrate.up(empty_database, lines.append)
+        assert len(lines) == 2
         assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
 
-        def tell(line: str) -> None:
+        def report(line: str) -> None:
             assert databases.rows(empty_database, "set lock_timeout = 1; select id from thing") == [(1,)]
             reader.rollback()
 
-        assert migrate.up(empty_database, tell) == ["0002_more"]
+        assert migrate.up(empty_database, report) == ["0002_more"]
 
 
-def test_a_file_that_was_changed_after_it_was_applied_is_named_and_refused(empty_database, folder):
+def test_file_changed_after_its_application_is_refused(empty_database, folder):
     migrate.up(empty_database)
     (folder / "0001_thing.sql").write_text("create table thing (id bigint);")
     (folder / "0002_other.sql").write_text("create table other (id int);")
 
-    assert [(one.is_applied, one.is_changed) for one in migrate.status(empty_database)] == [
+    assert [(migration.is_applied, migration.is_changed) for migration in migrate.status(empty_database)] == [
         (True, True),
         (False, False),
     ]
-    with pytest.raises(steps.MigrationHalted, match="Changed after it was applied: 0001_thing") as halted:
+    with pytest.raises(steps.MigrationHalted, match="Changed after it was applied: 0001_thing") as refusal:
         migrate.up(empty_database)
     assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
 
-    way_out = str(halted.value).partition("says now: ")[2].partition(", and")[0]
-    databases.run(empty_database, way_out)
+    suggested_sql = str(refusal.value).partition("says now: ")[2].partition(", and")[0]
+    databases.run(empty_database, suggested_sql)
     assert migrate.up(empty_database) == ["0002_other"]
-    assert not any(one.is_changed for one in migrate.status(empty_database))
+    assert not any(migration.is_changed for migration in migrate.status(empty_database))

@@ -1,4 +1,4 @@
-"""Prepared selects whose missing rows mean something lock their tables before they take their snapshot."""
+"""Fresh selects lock their tables before they take their snapshot."""
 
 import os
 

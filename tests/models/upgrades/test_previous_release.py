@@ -13,7 +13,7 @@ _FOLDER = Path(migrate.__file__).parent / "migrations"
 _CONTRACT = re.compile(r"^-- contract: (.+): (\S+ \S+ .+)$", re.MULTILINE)
 
 
-def test_nothing_that_the_last_release_counts_on_is_taken_away(empty_database, monkeypatch):
+def test_schema_keeps_everything_that_the_last_release_uses(empty_database, monkeypatch):
     _, newest = _RELEASED.read_text().split()
     assert newest in migrate.names()
     released = [name for name in migrate.names() if name <= newest]
@@ -21,15 +21,15 @@ def test_nothing_that_the_last_release_counts_on_is_taken_away(empty_database, m
     migrate.up(empty_database)
     before = catalogue.read_from(empty_database)
     monkeypatch.undo()
-    named = {
-        found[1]
+    declared = {
+        match[1]
         for name in migrate.names()
         if name not in released
-        for found in _CONTRACT.finditer((_FOLDER / f"{name}.sql").read_text())
+        for match in _CONTRACT.finditer((_FOLDER / f"{name}.sql").read_text())
     }
 
-    # Who takes something away says so in the migration: `-- contract: WHAT: unused since RELEASE`.
-    assert catalogue.taken_away(before, catalogue.read_from(os.environ["DATABASE_OWNER_URL"])) == named
+    # A migration that removes something declares it: `-- contract: WHAT: unused since RELEASE`.
+    assert catalogue.taken_away(before, catalogue.read_from(os.environ["DATABASE_OWNER_URL"])) == declared
 
 
 _SHOP = """
@@ -39,7 +39,7 @@ create unique index shop_name on shop (lower(name)) where size > 0;
 create function floor_space(side int) returns int language sql return side * side;
 grant select, insert (id, name) on shop to finderfee_app;
 """
-_TAKING = {
+_REMOVING = {
     "drop table visit": {"visit.id", "visit.shop_id"},
     "alter table shop rename name to title": {
         "shop.name",
@@ -77,12 +77,12 @@ _ADDING = [
 ]
 
 
-def test_what_takes_away_is_seen_and_what_only_adds_is_not(empty_database):
+def test_removals_are_detected_and_additions_are_not(empty_database):
     databases.run(empty_database, _SHOP)
     with databases.owner(empty_database) as cursor:
         before = catalogue.read(cursor)
-        for change, expected in [*_TAKING.items(), *((change, set()) for change in _ADDING)]:
+        for change, expected in [*_REMOVING.items(), *((change, set()) for change in _ADDING)]:
             cursor.execute(f"begin; {change}")
-            seen = catalogue.taken_away(before, catalogue.read(cursor))
+            removed = catalogue.taken_away(before, catalogue.read(cursor))
             cursor.execute("rollback")
-            assert seen == expected, change
+            assert removed == expected, change

@@ -1,4 +1,4 @@
-"""No migration rewrites a table; where one is rewritten all the same, no request gets "not found" for its row.
+"""No migration rewrites a table; if one is rewritten anyway, no request gets "not found" for an existing row.
 
 docs/upgrades.md, "What rewrites a table".
 """
@@ -106,7 +106,7 @@ def test_rewriting_statement_outside_a_transaction_is_refused(statement):
 
 
 def test_prepared_statement_that_waits_for_a_rewrite_sees_no_row(brand):
-    """Why all of this is needed: PostgreSQL takes the snapshot of a prepared select before it waits."""
+    """The reason for these tests: PostgreSQL takes the snapshot of a prepared select before it waits for the lock."""
     brand.program()
     statement = PreparedStatement("select name from program where id = %s")
 
@@ -167,7 +167,7 @@ def _served_host(brand):
     return brand.app.test_client().get(f"/api/p/by-domain?host={brand.id.hex}.test")
 
 
-# What a caller asks for at each public or hot door, with the status where its row is there, and what it reads.
+# The request of each public or hot endpoint, its status if the row exists, and the tables it reads.
 _DOORS = [
     (_sale, 200, "tracking_link affiliate program sale api_key"),
     (_lead, 200, "tracking_link affiliate program organization lead api_key"),
@@ -199,33 +199,33 @@ def shop(brand):
 
 
 def _doors_and_tables():
-    for ask, status, tables in _DOORS:
-        name = ask.__name__.strip("_")
-        yield from (pytest.param(ask, status, table, id=f"{name}-{table}") for table in tables.split())
+    for send_request, status, tables in _DOORS:
+        name = send_request.__name__.strip("_")
+        yield from (pytest.param(send_request, status, table, id=f"{name}-{table}") for table in tables.split())
 
 
-@pytest.mark.parametrize(("ask", "status", "table"), list(_doors_and_tables()))
-def test_door_whose_table_is_rewritten_meanwhile_finds_its_row(shop, ask, status, table):
-    answer = rewriting.answer_across_rewrite(table, lambda: ask(shop))
+@pytest.mark.parametrize(("send_request", "status", "table"), list(_doors_and_tables()))
+def test_request_during_a_rewrite_of_its_table_finds_its_row(shop, send_request, status, table):
+    response = rewriting.answer_across_rewrite(table, lambda: send_request(shop))
 
-    assert answer.status_code == status, answer.text
-    if "click" in ask.__name__:
-        assert "clickId" in answer.json
+    assert response.status_code == status, response.text
+    if "click" in send_request.__name__:
+        assert "clickId" in response.json
 
 
-def test_gateway_whose_connection_is_rewritten_meanwhile_is_known(brand):
+def test_gateway_webhook_during_a_rewrite_finds_its_connection(brand):
     with played() as stage:
         path = "/" + connected(brand.person(), stage)["webhookUrl"].split("/", 3)[3]
 
         def send():
             return brand.app.test_client().post(path, data=b"{}").status_code
 
-        assert send() == 401  # known, and not proved
+        assert send() == 401  # the connection is known, the signature is not valid
         assert rewriting.answer_across_rewrite("gateway_connection", send) == 401
 
 
 @pytest.mark.parametrize("table", ["sale", "affiliate", "program"])
-def test_sale_whose_table_is_rewritten_meanwhile_is_settled(shop, table):
+def test_sale_is_settled_during_a_rewrite(shop, table):
     slug = slug_of(shop)
     sale_ids = iter([UUID(shop.sale(affiliateSlug=slug).json["conversionId"]) for _ in range(2)])
 
@@ -235,27 +235,27 @@ def test_sale_whose_table_is_rewritten_meanwhile_is_settled(shop, table):
             settlement.settle_sale(organization_id=shop.id, sale_id=sale_id, now=clock.now())
         return sale_id
 
-    settled = rewriting.answer_across_rewrite(table, settle_next)
+    sale_id = rewriting.answer_across_rewrite(table, settle_next)
 
-    assert shop.rows("select count(*) from conversion where id = %s", settled) == [(1,)]
+    assert shop.rows("select count(*) from conversion where id = %s", sale_id) == [(1,)]
 
 
 def test_only_a_missing_row_costs_a_second_statement(shop):
     lookup = Lookup("select id from program where id = %s")
     with db.unit_of_work(shop.id):
         db.db.run(lookup, shop.programs)  # prepared
-        with trips() as found:
+        with trips() as existing:
             assert db.db.run(lookup, shop.programs) != []
         with trips() as missing:
             assert db.db.run(lookup, (shop.id,)) == []
 
-    assert (len(found), len(missing)) == (1, 2)
+    assert (len(existing), len(missing)) == (1, 2)
 
 
 def prepared_selects():
-    """Return the prepared selects of the models by module and name. One that writes has a snapshot of its own."""
-    for found in pkgutil.walk_packages(models.__path__, "models."):
-        importlib.import_module(found.name)
+    """Return the prepared selects of the models by module and name. Statements that write take their own snapshot."""
+    for module in pkgutil.walk_packages(models.__path__, "models."):
+        importlib.import_module(module.name)
     return {
         f"{module.removeprefix('models.')}.{name}": value
         for module, loaded in sorted(sys.modules.items())
@@ -266,7 +266,7 @@ def prepared_selects():
 
 
 _WRITES = re.compile(r"\b(insert into|update \w+( as)?( \w+)?\s+set|delete from)\b", re.IGNORECASE)
-# Prepared selects that are executed once, by what no row means to who executed them.
+# Prepared selects that are executed only once, by the meaning of a missing row.
 _ONCE = {
     "a list, which is read again": """
         affiliates.embed_tokens._PAGE affiliates.own_links._ANY_ORG_LINKS affiliates.tracking_links._OF_AFFILIATES
@@ -290,7 +290,7 @@ def test_every_prepared_select_whose_missing_row_matters_sees_rewritten_rows():
     assert once == {name for names in _ONCE.values() for name in names.split()}
 
 
-# A row that is there, with a part that is missing, is no reason to execute a `Lookup` again.
+# An existing row with a missing part does not execute a `Lookup` again.
 _PARTS = re.compile(r"left join|exists\s*\(|\bcount\(|\bsum\(|\(\s*select\b")
 _WHOLE = {
     "conversions.sales._LOOK_UP": "it reports a missing link by its first columns",
@@ -307,7 +307,7 @@ _WHOLE = {
 }
 
 
-def test_lookup_reports_whole_rows_alone():
+def test_lookup_selects_whole_rows_only():
     with_parts = {
         name
         for name, statement in prepared_selects().items()

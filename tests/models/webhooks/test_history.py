@@ -1,4 +1,4 @@
-"""Whatever a history is narrowed by, its pages together are what a plain look at all deliveries finds."""
+"""The pages of a filtered history together equal a simple filter over all deliveries."""
 
 import itertools
 from datetime import UTC, datetime, timedelta
@@ -14,10 +14,10 @@ from tests.support.endpoints import Endpoint
 
 _SINCE = datetime(2026, 5, 4, 12, tzinfo=UTC)
 _STATUSES, _TYPES = ("Pending", "Delivered", "Failed"), ("conversion.created", "payout.paid", "test")
-_MOMENTS = [(since, until) for since in (None, 20) for until in (None, 40)]
+_RANGES = [(since, until) for since in (None, 20) for until in (None, 40)]
 _PAGE = 7
 
-# Three are made at each moment; every combination of endpoint, status and type is among them.
+# Three deliveries per second, with all_rows combination of endpoint, status and type.
 _MANY = """
 with happened as (
   insert into event (id, organization_id, type, body, created_at)
@@ -35,35 +35,35 @@ from numbered
 
 @pytest.fixture
 def endpoint(brand):
-    """Return one of two endpoints that were told of much in all ways."""
-    made = [Endpoint.create(brand, f"https://localhost/{number}") for number in range(2)]
-    told = {"org": brand.id, "since": _SINCE, "endpoints": [one.id for one in made]}
+    """Return one of two endpoints with deliveries of all_rows status and type."""
+    endpoints = [Endpoint.create(brand, f"https://localhost/{number}") for number in range(2)]
+    values = {"org": brand.id, "since": _SINCE, "endpoints": [endpoint.id for endpoint in endpoints]}
     with db.unit_of_work(brand.id):
-        db.db.stage(_MANY, told | {"types": list(_TYPES), "statuses": list(_STATUSES)})
-    return made[0]
+        db.db.stage(_MANY, values | {"types": list(_TYPES), "statuses": list(_STATUSES)})
+    return endpoints[0]
 
 
-def _pages(brand, endpoint, wanted):
-    """Return the ids of every page in turn, each asked for behind the last row of the one before."""
-    found: list[Delivery] = []
+def _list_page_ids(brand, endpoint, filters):
+    """Return the ids of all pages, each requested after the last row of the page before."""
+    deliveries: list[Delivery] = []
     after: tuple[datetime, UUID] | None = None
     with db.unit_of_work(brand.id):
         while page := outbox.list_deliveries(
-            organization_id=brand.id, endpoint_id=endpoint.id, filters=wanted, after=after, limit=_PAGE
+            organization_id=brand.id, endpoint_id=endpoint.id, filters=filters, after=after, limit=_PAGE
         ):
-            found += page
+            deliveries += page
             after = (page[-1].created_at, page[-1].id)
-    return [one.id for one in found]
+    return [delivery.id for delivery in deliveries]
 
 
-def _plainly(every, wanted):
+def _filter_ids(all_rows, filters):
     return [
         id
-        for id, status, event_type, created_at in every
-        if wanted.status in (None, status)
-        and wanted.event_type in (None, event_type)
-        and (wanted.since is None or created_at >= wanted.since)
-        and (wanted.until is None or created_at < wanted.until)
+        for id, status, event_type, created_at in all_rows
+        if filters.status in (None, status)
+        and filters.event_type in (None, event_type)
+        and (filters.since is None or created_at >= filters.since)
+        and (filters.until is None or created_at < filters.until)
     ]
 
 
@@ -71,35 +71,37 @@ def _at(seconds):
     return None if seconds is None else _SINCE + timedelta(seconds=seconds)
 
 
-def test_each_combination_of_filters_shows_what_a_plain_look_finds(brand, endpoint):
-    every = brand.rows("select id, status, event_type, created_at from delivery where endpoint_id = %s", endpoint.id)
-    every.sort(key=lambda row: (row[3], row[0]), reverse=True)
-    differing, shown = [], 0
-    for status, event_type, (since, until) in itertools.product((None, *_STATUSES), (None, *_TYPES), _MOMENTS):
-        wanted = DeliveryFilters(status, event_type, _at(since), _at(until))
-        expected = _plainly(every, wanted)
-        shown += bool(expected)
-        if _pages(brand, endpoint, wanted) != expected:
-            differing.append(wanted)
+def test_each_combination_of_filters_lists_the_matching_deliveries(brand, endpoint):
+    all_rows = brand.rows("select id, status, event_type, created_at from delivery where endpoint_id = %s", endpoint.id)
+    all_rows.sort(key=lambda row: (row[3], row[0]), reverse=True)
+    differing, nonempty = [], 0
+    for status, event_type, (since, until) in itertools.product((None, *_STATUSES), (None, *_TYPES), _RANGES):
+        filters = DeliveryFilters(status, event_type, _at(since), _at(until))
+        expected = _filter_ids(all_rows, filters)
+        nonempty += bool(expected)
+        if _list_page_ids(brand, endpoint, filters) != expected:
+            differing.append(filters)
 
     assert differing == []
-    assert (len(every), shown) == (90, 64)
+    assert (len(all_rows), nonempty) == (90, 64)
 
 
-def test_a_status_that_changed_is_found_where_it_is_now(brand, endpoint):
-    wanted = DeliveryFilters("Failed", "payout.paid")
-    failed = _pages(brand, endpoint, wanted)
+def test_changed_status_moves_the_delivery_to_its_new_list(brand, endpoint):
+    filters = DeliveryFilters("Failed", "payout.paid")
+    failed = _list_page_ids(brand, endpoint, filters)
     alter(brand, "update delivery set status = 'Delivered' where id = %s", failed[0])
 
-    assert _pages(brand, endpoint, wanted) == failed[1:]
-    assert failed[0] in _pages(brand, endpoint, DeliveryFilters("Delivered", "payout.paid"))
+    assert _list_page_ids(brand, endpoint, filters) == failed[1:]
+    assert failed[0] in _list_page_ids(brand, endpoint, DeliveryFilters("Delivered", "payout.paid"))
 
 
 @pytest.mark.parametrize("status", [None, *_STATUSES])
-def test_an_operator_is_shown_the_same(brand, endpoint, status):
+def test_operators_list_equals_the_history(brand, endpoint, status):
     with db.any_org_work():
-        shown = admin_queries.any_org_list_deliveries(
+        listed = admin_queries.any_org_list_deliveries(
             organization_id=brand.id, endpoint_id=endpoint.id, status=status, since=_at(20), limit=1_000
         )
 
-    assert [one.id for one in shown] == _pages(brand, endpoint, DeliveryFilters(status, since=_at(20)))
+    assert [delivery.id for delivery in listed] == _list_page_ids(
+        brand, endpoint, DeliveryFilters(status, since=_at(20))
+    )

@@ -1,4 +1,4 @@
-"""What a lost dispute takes: what it says, never more than remains."""
+"""Amount reversed by a lost dispute."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from domain.gateways import reversals
 
 
 @pytest.mark.parametrize(
-    ("refunded", "told", "currency", "covers", "taken"),
+    ("refunded", "reported", "currency", "covers_refunds", "expected"),
     [
         (0, 1_495, "EUR", False, 1_495),
         (0, None, "EUR", False, 2_495),
@@ -20,12 +20,12 @@ from domain.gateways import reversals
         (2_000, 1_495, "EUR", True, 0),
     ],
 )
-def test_a_lost_dispute_takes_what_it_says_and_never_more_than_remains(refunded, told, currency, covers, taken):
-    assert taken == reversals.lost_cents(
+def test_lost_dispute_reverses_its_amount_up_to_the_remainder(refunded, reported, currency, covers_refunds, expected):
+    assert expected == reversals.lost_cents(
         paid_cents=2_495,
         refunded_cents=refunded,
         currency="EUR",
-        reported_cents=told,
+        reported_cents=reported,
         reported_currency=currency,
-        covers_refunds=covers,
+        covers_refunds=covers_refunds,
     )
