@@ -1,4 +1,4 @@
-"""bigcommerce's promotions, which are made before their code."""
+"""BigCommerce promotions, which are created before their code."""
 
 import pytest
 
@@ -6,57 +6,57 @@ from adapters.coupons.base import CodeTaken
 from adapters.gateways.base import GatewayRejected, GatewayUnreachable
 
 
-def test_a_promotion_that_has_no_code_yet_is_gone_on_with(playing):
-    order = playing.order()
-    playing.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
+def test_promotion_without_a_code_is_completed_on_retry(rail):
+    order = rail.order()
+    rail.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
     with pytest.raises(GatewayUnreachable):
-        playing.mint(order)
-    assert (len(playing.books.promotions), playing.books.kept, playing.find(order)) == (1, [], None)
+        rail.mint(order)
+    assert (len(rail.books.promotions), rail.books.kept, rail.find(order)) == (1, [], None)
 
-    minted = playing.mint(order)
+    minted = rail.mint(order)
 
-    assert list(playing.books.promotions) == [int(minted)]
-    assert playing.books.live("JANE15") == [minted]
+    assert list(rail.books.promotions) == [int(minted)]
+    assert rail.books.live("JANE15") == [minted]
 
 
-def test_a_promotion_whose_code_is_refused_is_taken_back(playing):
+def test_promotion_is_deleted_when_its_code_is_rejected(rail):
     with pytest.raises(GatewayRejected, match="not valid"):
-        playing.mint(playing.order("A" * 51))
-    assert playing.books.promotions == {}
+        rail.mint(rail.order("A" * 51))
+    assert rail.books.promotions == {}
 
 
-def test_a_half_made_promotion_is_taken_back_when_somebody_else_has_its_text(playing):
-    order = playing.order()
-    playing.stage.faults.extend([*[""] * 3, "fail"])
+def test_promotion_is_deleted_when_its_code_is_taken(rail):
+    order = rail.order()
+    rail.stage.faults.extend([*[""] * 3, "fail"])
     with pytest.raises(GatewayUnreachable):
-        playing.mint(order)
-    theirs = playing.books.plant("JANE15")
+        rail.mint(order)
+    other_id = rail.books.plant("JANE15")
 
     with pytest.raises(CodeTaken):
-        playing.mint(order)
+        rail.mint(order)
 
-    assert list(playing.books.promotions) == [int(theirs)]
+    assert list(rail.books.promotions) == [int(other_id)]
 
 
-def test_a_code_that_ends_is_disabled_before_its_text_is_let_go(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.stage.faults.extend(["", "fail"])
+def test_switched_off_code_is_disabled_before_it_is_deleted(rail):
+    order = rail.order()
+    minted = rail.mint(order)
+    rail.stage.faults.extend(["", "fail"])
 
     with pytest.raises(GatewayUnreachable):
-        playing.switch_off(order, minted)
+        rail.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == []
-    playing.switch_off(order, minted)
-    assert playing.books.kept == []
+    assert rail.books.live("JANE15") == []
+    rail.switch_off(order, minted)
+    assert rail.books.kept == []
 
 
-def test_ending_a_code_leaves_one_alone_that_has_its_text_now(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.books.kept.clear()
-    theirs = playing.books.plant("JANE15")
+def test_switch_off_keeps_another_code_with_the_same_text(rail):
+    order = rail.order()
+    minted = rail.mint(order)
+    rail.books.kept.clear()
+    other_id = rail.books.plant("JANE15")
 
-    playing.switch_off(order, minted)
+    rail.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == [theirs]
+    assert rail.books.live("JANE15") == [other_id]
