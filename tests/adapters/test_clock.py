@@ -1,4 +1,4 @@
-"""Clock skew between this machine and the database is logged when it starts and when it ends, and published as a metric."""
+"""Clock skew against the database is logged when it starts and ends, and published as a metric."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

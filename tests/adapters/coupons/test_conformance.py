@@ -1,4 +1,4 @@
-"""What every coupon rail guarantees, tested over HTTP against simulated gateways: a code is minted once and no foreign code is adopted."""
+"""What every coupon rail guarantees, over HTTP against simulated gateways: codes are minted once and never adopted."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -133,9 +133,9 @@ def test_amount_off_in_the_gateways_currency_is_supported(rail):
 def test_amount_off_a_product_is_supported(rail):
     terms = {"type": DiscountType.AmountOff, "value": 1_050, "currency": rail.books.currency}
 
-    told, expected = _mint_or_expect_refusal(rail, True, product_refs=(rail.books.product,), **terms)
+    minted_terms, expected = _mint_or_expect_refusal(rail, True, product_refs=(rail.books.product,), **terms)
 
-    assert dataclasses.replace(told, products=()) == dataclasses.replace(expected, products=())
+    assert dataclasses.replace(minted_terms, products=()) == dataclasses.replace(expected, products=())
 
 
 @every

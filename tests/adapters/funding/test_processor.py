@@ -1,4 +1,4 @@
-"""The payment processor as a funding source: one key is one charge or refund, and an unknown outcome is never guessed."""
+"""The payment processor as a funding source: one key is one charge or refund; unknown outcomes are not guessed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

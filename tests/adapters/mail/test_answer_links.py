@@ -1,4 +1,4 @@
-"""Links to the second step of an application: which applicant they identify, for how long, and that no other text is valid."""
+"""Links to the second step of an application: which applicant a token identifies and when it expires."""
 
 import string
 from datetime import UTC, datetime, timedelta

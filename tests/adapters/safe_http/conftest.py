@@ -62,11 +62,11 @@ def dns(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     answers: list[list[str]] = []
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[object]:
-        found = answers.pop(0) if len(answers) > 1 else answers[0]
-        if not found:
+        resolved = answers.pop(0) if len(answers) > 1 else answers[0]
+        if not resolved:
             raise socket.gaierror(socket.EAI_NONAME, "unknown")
         family = {True: socket.AF_INET6, False: socket.AF_INET}
-        return [(family[":" in address], socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+        return [(family[":" in address], socket.SOCK_STREAM, 6, "", (address, port)) for address in resolved]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return answers

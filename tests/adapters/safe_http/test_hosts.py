@@ -158,9 +158,9 @@ def test_silent_name_server_delays_few_callers_briefly(silent_dns: list[str], mo
     waited: list[float] = []
 
     def check(number: int) -> None:
-        begun = time.monotonic()
+        check_started = time.monotonic()
         safe_http.check_url(f"https://silent-{number}.test/", Policy())
-        waited.append(time.monotonic() - begun)
+        waited.append(time.monotonic() - check_started)
 
     in_threads(16, check)
     for number in range(1000):

@@ -11,7 +11,7 @@ from models import db
 from models.ledger import rules
 from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 from tests.support.api.payouts import one_payout
 from tests.support.api.racing import begun
 from tests.support.draining import drain
@@ -115,7 +115,7 @@ def _ask_again(payroll):
 
 
 def test_a_rail_with_another_account_is_not_asked_to_pay_what_the_first_may_have_paid(payroll, service, use):
-    first, second = places.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
+    first, second = rail_setups.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
     use(first.rail)
     _sent_without_an_answer(payroll, first, "500_after")
     use(ProcessorConnectRail(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
@@ -131,7 +131,7 @@ def test_a_rail_with_another_account_is_not_asked_to_pay_what_the_first_may_have
 
 
 def test_the_sandbox_settles_nothing_that_a_rail_was_asked_for(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
+    place = rail_setups.over_http(service, "ProcessorConnect")
     use(place.rail)
     _sent_without_an_answer(payroll, place)
     payroll.execute("update organization set sandbox_rail = 'ok'")
@@ -142,7 +142,7 @@ def test_the_sandbox_settles_nothing_that_a_rail_was_asked_for(payroll, service,
 
 
 def test_the_same_account_is_sent_the_same_key_again(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
+    place = rail_setups.over_http(service, "ProcessorConnect")
     use(place.rail)
     _sent_without_an_answer(payroll, place)
 
@@ -278,7 +278,7 @@ def test_an_override_shrinks_with_its_sale_until_it_is_paid_and_then_stays(payro
 
 
 def test_a_rail_that_refused_our_key_is_asked_with_the_right_one(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
+    place = rail_setups.over_http(service, "ProcessorConnect")
     payroll.execute("update organization set sandbox_rail = null")
     one_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
