@@ -9,7 +9,7 @@ from settings import BadSetting
 
 @pytest.fixture
 def use_file(monkeypatch):
-    """Return a function that sets the path of the file; an empty path means no file. The setting is undone afterwards."""
+    """Return a function that sets the path of the file (empty: no file); undone afterwards."""
 
     def use(path):
         monkeypatch.setenv("NETWORK_COUNTRIES_FILE", str(path))

@@ -92,7 +92,7 @@ def test_fifty_thousand_networks_are_searched_quickly():
 
 @pytest.fixture
 def use_file(monkeypatch):
-    """Return a function that sets the path of the file; an empty path means no file. The setting is undone afterwards."""
+    """Return a function that sets the path of the file (empty: no file); undone afterwards."""
 
     def use(path):
         monkeypatch.setenv("FRAUD_NETWORKS_FILE", str(path))

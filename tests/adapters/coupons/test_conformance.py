@@ -29,7 +29,7 @@ def _is_supported(playing, column):
 
 
 def _mint_or_expect_refusal(playing, is_held, **discount):
-    """Mint a code if the gateway supports the discount by the table; otherwise assert that it is refused and nothing is created."""
+    """Mint a code if the gateway supports the discount; otherwise assert that it is refused and nothing is created."""
     order = playing.order(**discount)
     if is_held:
         playing.mint(order)

@@ -30,7 +30,7 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 def _execute(running: server_pair.EmbeddedServers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
-    """Run statements in one committed transaction, as the owner if no URL is given; return the rows of the last statement."""
+    """Run statements in one committed transaction, by default as the owner; return the rows of the last statement."""
     connection = psycopg2.connect(url or running.database_owner_url)
     try:
         with connection, connection.cursor() as cursor:

@@ -198,7 +198,7 @@ def test_charges_are_listed_over_all_pages_net_of_refunds(service, source):
     calls = [_charge(deal_id=(deal_id := ids.new_id()), key=charge_key(deal_id=deal_id, number=1)) for _ in range(5)]
     for call in calls:
         source.ask(call)
-    early, failed, given_back, partly, whole = (service.booked(call.key) for call in calls)
+    early, failed, given_back, partly, whole = (service.find_booking(call.key) for call in calls)
     early.created -= 7_200
     failed.status = "failed"
     given_back.returned = int(given_back.amount)

@@ -10,7 +10,7 @@ _HANG_S = 30
 
 
 class FaultyHandler(PromptHandler):
-    """A handler that can send every kind of faulty response. The event `is_stopped` of its server releases hanging requests."""
+    """A handler of faulty responses. The event `is_stopped` of its server releases hanging requests."""
 
     protocol_version = "HTTP/1.1"
 

@@ -65,15 +65,15 @@ class RailSetup:
 class _ShortTimeoutRail:
     """A rail whose next transfer has a short timeout; afterwards the setup uses its own rail again."""
 
-    def __init__(self, place: RailSetup, hasty: Rail) -> None:
-        self._place, self._own, self._hasty = place, place.rail, hasty
+    def __init__(self, rail_setup: RailSetup, short_timeout_rail: Rail) -> None:
+        self._setup, self._own, self._short_timeout_rail = rail_setup, rail_setup.rail, short_timeout_rail
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._own, name)
 
     def send(self, transfer: Transfer) -> Answer:
-        self._place.rail = self._own
-        return self._hasty.send(transfer)
+        self._setup.rail = self._own
+        return self._short_timeout_rail.send(transfer)
 
 
 def over_http(service: fake.FakeProcessor, method: str) -> RailSetup:

@@ -72,7 +72,7 @@ def test_malformed_confirmation_raises_not_signed(external_setup, body):
 def test_confirmation_of_a_foreign_transfer_is_ignored(external_setup):
     transfer = external_setup.transfer()
     external_setup.rail.send(transfer)
-    booking = external_setup.service.booked(transfer.key)
+    booking = external_setup.service.find_booking(transfer.key)
     booking.metadata = {}
     headers, body = external_setup.service.event(transfer.key)
     if external_setup.method == "Wallet":

@@ -28,8 +28,8 @@ def url():
         process.wait()
 
 
-def _request_json(url, told=None):
-    data = None if told is None else json.dumps(told).encode()
+def _request_json(url, payload=None):
+    data = None if payload is None else json.dumps(payload).encode()
     deadline = time.monotonic() + 60
     while True:
         try:

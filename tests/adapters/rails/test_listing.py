@@ -66,8 +66,8 @@ def test_earlier_and_foreign_transfers_are_not_listed(listing_setup):
     early, other, ours = (listing_setup.transfer(payout_id=ids.new_id()) for _ in range(3))
     for transfer in (early, other, ours):
         listing_setup.rail.send(transfer)
-    listing_setup.service.booked(early.key).created -= 3600
-    listing_setup.service.booked(other.key).metadata.clear()
+    listing_setup.service.find_booking(early.key).created -= 3600
+    listing_setup.service.find_booking(other.key).metadata.clear()
 
     assert [transfer_row.key for transfer_row in listing_setup.rail.list_since(_since())] == [ours.key]
 
@@ -115,7 +115,7 @@ def test_changed_labels_are_ignored(listing_setup):
     transfer = listing_setup.transfer(labels={"affiliate_id": str(_AFFILIATE), "native": _NATIVE})
     listing_setup.rail.send(transfer)
     changed = {"native": "EUR=500/1234@0.8@2026-13-45", "affiliate_id": "ann", "organization_id": ""}
-    listing_setup.service.booked(transfer.key).metadata |= changed
+    listing_setup.service.find_booking(transfer.key).metadata |= changed
 
     (listed,) = listing_setup.rail.list_since(_since())
 
@@ -126,7 +126,7 @@ def test_partly_returned_transfer_is_listed_with_its_returned_amount(service):
     rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     transfer = rail_setup.transfer()
     rail_setup.rail.send(transfer)
-    service.booked(transfer.key).returned = 200
+    service.find_booking(transfer.key).returned = 200
 
     (listed,) = rail_setup.rail.list_since(_since())
 
