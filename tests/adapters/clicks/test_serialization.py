@@ -29,7 +29,7 @@ def test_click_is_unchanged_after_a_round_trip(click):
     assert serialization.from_bytes(serialization.to_bytes(click)) == click
 
 
-@pytest.mark.parametrize("sent", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"{}", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"{}", b"\xff", b"[" * 100_000])
 def test_malformed_bytes_raise_value_error(data):
     with pytest.raises(ValueError):  # noqa: PT011  # any message
         serialization.from_bytes(data)

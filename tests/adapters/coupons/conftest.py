@@ -8,7 +8,7 @@ from tests.support.gateways.stages import STAGES
 
 
 @pytest.fixture
-def rail(request, monkeypatch):
+def simulated_rail(request, monkeypatch):
     """Simulate the gateway named by the parameter, by default the one in the test module's name."""
     stage = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
     lead_to(stage, monkeypatch)

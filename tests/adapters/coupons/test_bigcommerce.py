@@ -6,57 +6,61 @@ from adapters.coupons.base import CodeTaken
 from adapters.gateways.base import GatewayRejected, GatewayUnreachable
 
 
-def test_promotion_without_a_code_is_completed_on_retry(rail):
-    order = rail.order()
-    rail.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
+def test_promotion_without_a_code_is_completed_on_retry(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
     with pytest.raises(GatewayUnreachable):
-        rail.mint(order)
-    assert (len(rail.books.promotions), rail.books.kept, rail.find(order)) == (1, [], None)
+        simulated_rail.mint(order)
+    assert (len(simulated_rail.books.promotions), simulated_rail.books.kept, simulated_rail.find(order)) == (
+        1,
+        [],
+        None,
+    )
 
-    minted = rail.mint(order)
+    minted = simulated_rail.mint(order)
 
-    assert list(rail.books.promotions) == [int(minted)]
-    assert rail.books.live("JANE15") == [minted]
+    assert list(simulated_rail.books.promotions) == [int(minted)]
+    assert simulated_rail.books.live("JANE15") == [minted]
 
 
-def test_promotion_is_deleted_when_its_code_is_rejected(rail):
+def test_promotion_is_deleted_when_its_code_is_rejected(simulated_rail):
     with pytest.raises(GatewayRejected, match="not valid"):
-        rail.mint(rail.order("A" * 51))
-    assert rail.books.promotions == {}
+        simulated_rail.mint(simulated_rail.order("A" * 51))
+    assert simulated_rail.books.promotions == {}
 
 
-def test_promotion_is_deleted_when_its_code_is_taken(rail):
-    order = rail.order()
-    rail.stage.faults.extend([*[""] * 3, "fail"])
+def test_promotion_is_deleted_when_its_code_is_taken(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.stage.faults.extend([*[""] * 3, "fail"])
     with pytest.raises(GatewayUnreachable):
-        rail.mint(order)
-    other_id = rail.books.plant("JANE15")
+        simulated_rail.mint(order)
+    other_id = simulated_rail.books.plant("JANE15")
 
     with pytest.raises(CodeTaken):
-        rail.mint(order)
+        simulated_rail.mint(order)
 
-    assert list(rail.books.promotions) == [int(other_id)]
+    assert list(simulated_rail.books.promotions) == [int(other_id)]
 
 
-def test_switched_off_code_is_disabled_before_it_is_deleted(rail):
-    order = rail.order()
-    minted = rail.mint(order)
-    rail.stage.faults.extend(["", "fail"])
+def test_switched_off_code_is_disabled_before_it_is_deleted(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.stage.faults.extend(["", "fail"])
 
     with pytest.raises(GatewayUnreachable):
-        rail.switch_off(order, minted)
+        simulated_rail.switch_off(order, minted)
 
-    assert rail.books.live("JANE15") == []
-    rail.switch_off(order, minted)
-    assert rail.books.kept == []
+    assert simulated_rail.books.live("JANE15") == []
+    simulated_rail.switch_off(order, minted)
+    assert simulated_rail.books.kept == []
 
 
-def test_switch_off_keeps_another_code_with_the_same_text(rail):
-    order = rail.order()
-    minted = rail.mint(order)
-    rail.books.kept.clear()
-    other_id = rail.books.plant("JANE15")
+def test_switch_off_keeps_another_code_with_the_same_text(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.books.kept.clear()
+    other_id = simulated_rail.books.plant("JANE15")
 
-    rail.switch_off(order, minted)
+    simulated_rail.switch_off(order, minted)
 
-    assert rail.books.live("JANE15") == [other_id]
+    assert simulated_rail.books.live("JANE15") == [other_id]

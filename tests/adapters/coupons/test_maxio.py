@@ -5,41 +5,41 @@ import pytest
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
 
 
-def test_description_contains_the_code_id(rail):
-    order = rail.order("JANE_15-X")
-    rail.mint(order)
-    coupon = rail.books.one("JANE_15-X")
+def test_description_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order("JANE_15-X")
+    simulated_rail.mint(order)
+    coupon = simulated_rail.books.one("JANE_15-X")
     assert (coupon["name"], coupon["description"]) == ("Partner 15", f"Partner 15 finderfee:{order.code_id}")
 
 
-def test_site_with_several_families_requires_products(rail):
-    rail.books.families[902] = [21]
+def test_site_with_several_families_requires_products(simulated_rail):
+    simulated_rail.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match="one product family"):
-        rail.mint(rail.order())
+        simulated_rail.mint(simulated_rail.order())
 
-    rail.mint(rail.order(product_refs=("21",)))
+    simulated_rail.mint(simulated_rail.order(product_refs=("21",)))
 
-    assert rail.books.one("JANE15")["product_family_id"] == 902
+    assert simulated_rail.books.one("JANE15")["product_family_id"] == 902
 
 
 @pytest.mark.parametrize(
     ("refs", "reason"),
     [(("11", "21"), "one product family"), (("99",), "no product 99"), (("prod_1",), "prod_1 is none")],
 )
-def test_products_of_two_families_or_unknown_ones_are_refused(rail, refs, reason):
-    rail.books.families[902] = [21]
+def test_products_of_two_families_or_unknown_ones_are_refused(simulated_rail, refs, reason):
+    simulated_rail.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match=reason):
-        rail.mint(rail.order(product_refs=refs))
-    assert rail.books.kept == []
+        simulated_rail.mint(simulated_rail.order(product_refs=refs))
+    assert simulated_rail.books.kept == []
 
 
-def test_code_of_another_family_is_found_and_switched_off(rail):
-    rail.books.families[902] = [21]
-    order = rail.order(product_refs=("21",))
-    minted = rail.mint(order)
+def test_code_of_another_family_is_found_and_switched_off(simulated_rail):
+    simulated_rail.books.families[902] = [21]
+    order = simulated_rail.order(product_refs=("21",))
+    minted = simulated_rail.mint(order)
     with pytest.raises(CodeTaken):
-        rail.mint(rail.order(product_refs=("11",)))
+        simulated_rail.mint(simulated_rail.order(product_refs=("11",)))
 
-    rail.switch_off(order, minted)
+    simulated_rail.switch_off(order, minted)
 
-    assert rail.books.live("JANE15") == []
+    assert simulated_rail.books.live("JANE15") == []

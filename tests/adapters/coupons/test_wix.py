@@ -3,14 +3,14 @@
 from datetime import UTC, datetime
 
 
-def test_times_are_milliseconds(rail):
-    rail.mint(rail.order(expires_at=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)))
-    specification = rail.books.one("JANE15")["specification"]
+def test_times_are_milliseconds(simulated_rail):
+    simulated_rail.mint(simulated_rail.order(expires_at=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)))
+    specification = simulated_rail.books.one("JANE15")["specification"]
     assert specification["expirationTime"] == "1935817689000"
     assert int(specification["startTime"]) / 1000 <= datetime.now(UTC).timestamp()
 
 
-def test_rejected_token_is_requested_again(rail):
-    rail.mint(rail.order())
-    rail.stage.token = "another"
-    assert rail.mint(rail.order("OTHER15"))
+def test_rejected_token_is_requested_again(simulated_rail):
+    simulated_rail.mint(simulated_rail.order())
+    simulated_rail.stage.token = "another"
+    assert simulated_rail.mint(simulated_rail.order("OTHER15"))

@@ -6,10 +6,10 @@ from adapters.gateways.base import CredentialsRefused
 from domain.coupons.discounts import DiscountType
 
 
-def test_meta_data_contains_the_code_id(rail):
-    order = rail.order("JANE-15")
-    rail.mint(order)
-    coupon = rail.books.one("JANE-15")
+def test_meta_data_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order("JANE-15")
+    simulated_rail.mint(order)
+    coupon = simulated_rail.books.one("JANE-15")
     assert coupon["code"] == "jane-15"
     assert coupon["meta_data"] == [{"key": "_affiliate_coupon_id", "value": str(order.code_id)}]
 
@@ -21,26 +21,26 @@ def test_meta_data_contains_the_code_id(rail):
         ({"type": DiscountType.AmountOff, "value": 1_050, "currency": "USD"}, "fixed_cart", "10.50"),
     ],
 )
-def test_amount_is_decimal_text(rail, terms, kind, amount):
-    rail.mint(rail.order(**terms))
-    assert [rail.books.one("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
+def test_amount_is_decimal_text(simulated_rail, terms, kind, amount):
+    simulated_rail.mint(simulated_rail.order(**terms))
+    assert [simulated_rail.books.one("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
 
 
-def test_currency_without_decimals_uses_whole_units(rail):
-    rail.books.currency = "JPY"
-    rail.mint(rail.order(type=DiscountType.AmountOff, value=1_050, currency="JPY"))
-    assert rail.books.one("JANE15")["amount"] == "1050"
+def test_currency_without_decimals_uses_whole_units(simulated_rail):
+    simulated_rail.books.currency = "JPY"
+    simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=1_050, currency="JPY"))
+    assert simulated_rail.books.one("JANE15")["amount"] == "1050"
 
 
-def test_read_only_key_raises_credentials_refused(rail):
-    rail.books.may_write = False
+def test_read_only_key_raises_credentials_refused(simulated_rail):
+    simulated_rail.books.may_write = False
     with pytest.raises(CredentialsRefused):
-        rail.mint(rail.order())
+        simulated_rail.mint(simulated_rail.order())
 
 
-def test_shop_without_permalinks_mints_and_switches_off(rail):
-    rail.stage.has_permalinks = False
-    order = rail.order()
-    minted = rail.mint(order)
-    rail.switch_off(order, minted)
-    assert rail.books.kept == []
+def test_shop_without_permalinks_mints_and_switches_off(simulated_rail):
+    simulated_rail.stage.has_permalinks = False
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.switch_off(order, minted)
+    assert simulated_rail.books.kept == []

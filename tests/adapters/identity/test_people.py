@@ -207,7 +207,7 @@ def test_non_interactive_token_has_no_session(configured):
     assert identity.verify_dashboard(_member(is_interactive=False)).session_id is None
 
 
-def test_a_token_with_an_unverified_email_says_so(configured):
+def test_local_token_keeps_an_unverified_email(configured):
     affiliate = identity.issue_affiliate(email="a@example.com", is_email_verified=False, ttl_s=60)
 
     assert identity.verify_dashboard(_member(is_email_verified=False)).is_email_verified is False

@@ -74,7 +74,7 @@ def test_missing_rail_raises_on_an_external_database(brand):
         _rail(brand.id)
 
 
-def test_without_a_rail_the_embedded_service_takes_the_sandbox(brand, monkeypatch):
+def test_embedded_service_uses_the_sandbox_without_a_rail(brand, monkeypatch):
     turn(monkeypatch, servers={"database_url": None})
 
     rail = _rail(brand.id)
