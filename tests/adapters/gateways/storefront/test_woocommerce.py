@@ -1,4 +1,4 @@
-"""woocommerce: its samples and its traps."""
+"""WooCommerce: samples of its events, and pitfalls."""
 
 import dataclasses
 import json
@@ -199,23 +199,23 @@ def test_two_changes_of_one_second_are_two_deliveries(stage):
 
 
 class TestShop:
-    def test_one_without_permalinks_is_asked_at_its_other_address(self, stage):
+    def test_shop_without_permalinks_is_called_by_query(self, stage):
         stage.has_permalinks = False
         assert GATEWAY.check(account(stage)).account == "shop.example.com"
         assert stage.asked[-1].params["rest_route"] == ["/wc/v3/orders"]
 
-    def test_where_the_header_is_taken_away_the_keys_are_in_the_query(self, stage):
+    def test_keys_are_in_the_query_if_the_header_is_stripped(self, stage):
         stage.strips_header = True
         assert GATEWAY.check(account(stage)).account
         assert "Authorization" not in stage.asked[-1].headers
 
-    def test_a_page_of_a_guarding_plugin_is_no_answer(self, stage):
+    def test_page_of_a_security_plugin_raises_gateway_unreachable(self, stage):
         stage.faults.append("html")
         with pytest.raises(GatewayUnreachable):
             GATEWAY.check(account(stage))
 
-    @pytest.mark.parametrize("typed", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
-    def test_what_is_no_address_is_refused(self, stage, typed, monkeypatch):
+@pytest.mark.parametrize("store_url", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
+    def test_malformed_address_is_rejected(self, stage, typed, monkeypatch):
         _unplugged(monkeypatch)
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, storeUrl=typed))
@@ -224,13 +224,13 @@ class TestShop:
         "typed",
         ["https://127.0.0.1", "https://10.0.0.7/shop", "http://localhost", "169.254.169.254", "https://2130706433"],
     )
-    def test_only_public_addresses_are_called(self, stage, typed, monkeypatch):
+    def test_private_address_is_never_called(self, stage, typed, monkeypatch):
         _unplugged(monkeypatch)
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, storeUrl=typed))
         assert stage.asked == []
 
-    def test_a_typed_host_that_may_be_called_is_asked_like_any_other(self, stage, monkeypatch):
+    def test_entered_host_is_called(self, stage, monkeypatch):
         _unplugged(monkeypatch, allow_private=True)
         there = account(stage, storeUrl=f"{stage.url}/shop/")
         assert GATEWAY.check(there).account == stage.url.removeprefix("http://")
@@ -243,23 +243,23 @@ class TestShop:
             with pytest.raises(error):
                 GATEWAY.check(there)
 
-    def test_a_host_that_nobody_answers_for_is_away(self, stage, monkeypatch):
+    def test_unreachable_host_raises_gateway_unreachable(self, stage, monkeypatch):
         _unplugged(monkeypatch, allow_private=True)
         with pytest.raises(GatewayUnreachable):
             GATEWAY.check(account(stage, storeUrl="https://127.0.0.1:1"))
 
-    def test_a_shop_in_a_folder_is_asked_there(self, stage):
+    def test_shop_in_a_folder_is_called_there(self, stage):
         assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
         assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
 
 
 def _unplugged(monkeypatch, *, allow_private=False):
-    """Have the shop called at the host that was typed."""
+    """Make requests go to the host that the brand entered."""
     turn(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:
-    def test_they_are_made_with_one_secret_and_taken_back(self, stage):
+    def test_webhooks_share_one_secret_and_are_removed(self, stage):
         stage.hooks.clear()
         subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
         assert {hook["topic"] for hook in stage.hooks.values()} == {
@@ -272,20 +272,20 @@ class TestWebhooks:
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, subscribed.made))
         assert stage.hooks == {}
 
-    def test_a_key_that_may_only_read_leaves_them_to_the_brand(self, stage):
+    def test_read_only_key_gives_setup_steps(self, stage):
         stage.may_write = False
         subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
         assert ("secret", subscribed.made["webhookSecret"]) in subscribed.setup.values
         assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
 
-    def test_nothing_stays_where_the_shop_is_away_in_between(self, stage):
+    def test_failed_subscription_leaves_no_webhook(self, stage):
         stage.hooks.clear()
         stage.faults.extend(["", "fail"])
         with pytest.raises(GatewayUnreachable):
             GATEWAY.subscribe(account(stage), _ADDRESS)
         assert stage.hooks == {}
 
-    def test_those_that_the_shop_gave_up_are_woken_by_every_listing(self, stage):
+    def test_listing_reactivates_disabled_webhooks(self, stage):
         stage.hooks["12"]["status"] = "disabled"
         stage.hooks.pop("13")
         assert listed(stage, stage.now) == {}
