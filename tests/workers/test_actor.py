@@ -23,7 +23,7 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @pytest.fixture
 def declare(app):
-    """Declare `test.job`, as work in one transaction or as a call; it is forgotten after the test."""
+    """Return a function that declares `test.job` as a database or calling job; removed after the test."""
 
     def declared(work=None, **calling):
         database_job(_JOB)(work) if work else register_calling_job(_JOB, **calling)
@@ -33,7 +33,7 @@ def declare(app):
 
 
 def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Pointer:
-    """Stage `test.job` and hand it out until it is at `attempt`."""
+    """Enqueue `test.job` and dispatch it until it is at `attempt`."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
     for _ in range(attempt):
@@ -42,7 +42,7 @@ def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Point
 
 
 def _hand_out() -> rows.Pointer:
-    """Hand out to a process that speaks each time: dozens of hand-outs may take longer than one may be silent."""
+    """Dispatch to a process that announces itself each time, because many dispatches outlast the silence limit."""
     with db.any_org_work():
         processes.announce(process_id=_PROCESS, queues=["upkeep"], threads=1)
         db.db.stage("update job set deadline = null, run_at = now()")
@@ -50,7 +50,7 @@ def _hand_out() -> rows.Pointer:
 
 
 def _row():
-    """Return the job's attempt, is it out, is it dead, its error; None when it is done."""
+    """Return the job's (attempt, is dispatched, is dead, error), or None when it is done."""
     with db.any_org_work():
         return db.db.row("select attempt, deadline is not null, failed_at is not null, last_error from job")
 
@@ -219,7 +219,7 @@ def test_unavailable_database_leaves_job_leased_until_its_lease_ends(declare, br
 
 
 def _ask_for_newer(times: int = 1) -> list[tuple[int, bool, str, float, float]]:
-    """Be asked so often for an unknown job; return attempts left, is it dead, its error, and how long it waits."""
+    """Run an unknown job `times` times; return (attempts left, is dead, error, min and max wait) of each."""
     seen = []
     for _ in range(times):
         pointer = _hand_out()
@@ -232,7 +232,7 @@ def _ask_for_newer(times: int = 1) -> list[tuple[int, bool, str, float, float]]:
 
 @pytest.fixture
 def newer(brand):
-    """A job of a kind that only a newer release knows."""
+    """Enqueue a job of a kind that only a newer release knows."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
 

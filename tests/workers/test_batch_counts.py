@@ -25,7 +25,7 @@ def _count_attempts(outcome: str) -> float:
 
 @pytest.fixture
 def declared(app):
-    """Declare calls of which the second's answer cannot be written down, and the fourth is not needed any more."""
+    """Declare calls whose second answer cannot be recorded and whose fourth is no longer needed."""
 
     def record(pairs):
         if any(place == 1 for place, _ in pairs):

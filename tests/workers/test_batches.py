@@ -1,4 +1,4 @@
-"""Jobs that a worker that is behind batches with the dispatched one, and the effects of a failed batch."""
+"""Jobs that a worker with a backlog batches with the dispatched one, and the effects of a failed batch."""
 
 import dataclasses
 from datetime import timedelta
@@ -26,7 +26,7 @@ _CALL = dataclasses.replace(_JOB, lease_s=90)
 
 @pytest.fixture(autouse=True)
 def forgets(app, monkeypatch):
-    """Declarations and pauses of one test are nothing to the next; and no test is too slow for that while."""
+    """Reset declarations and pauses between tests, and make pauses longer than any test."""
     monkeypatch.setattr("workers.batching.batch_pauses._PAUSE_S", 3600.0)
     batch_pauses.clear()
     yield
@@ -34,7 +34,7 @@ def forgets(app, monkeypatch):
 
 
 def _stage(brand, number: int, job=_JOB, **options):
-    """Ask for so many, one second after another, the last of them now."""
+    """Enqueue `number` jobs due one second apart, the last one now."""
     with db.unit_of_work(brand.id):
         for place in range(number):
             due = clock.now() - timedelta(seconds=number - place)
@@ -42,14 +42,14 @@ def _stage(brand, number: int, job=_JOB, **options):
 
 
 def _hand_out(number: int = 1) -> list[rows.Pointer]:
-    """Hand out for a process with so many threads, of which those may be busy that have a job already."""
+    """Dispatch for a process with `number` jobs per thread."""
     with db.any_org_work():
         processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
         return rows.any_org_dispatch(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
 def _job_states() -> list[tuple[int, int, bool, bool]]:
-    """Return place, attempts that are used (of three), is-it-out, is-it-dead of every job."""
+    """Return (place, attempts used of three, is dispatched, is dead) of every job."""
     with db.any_org_work():
         return db.db.run(
             "select (args ->> 'place')::int, attempt + 3 - max_attempts, deadline is not null, failed_at is not null"
@@ -58,7 +58,7 @@ def _job_states() -> list[tuple[int, int, bool, bool]]:
 
 
 def _declare_database_job(*, fails_on: int | None = None) -> list[list[int]]:
-    """Declare the database job; returns the places that were done at a time, as they are done."""
+    """Declare the database job; return the list to which each batch's places are appended."""
     done: list[list[int]] = []
 
     def together(jobs):
@@ -219,7 +219,7 @@ def test_batch_size_and_batch_function_are_required_together():
 
 
 def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=None) -> dict[str, list]:
-    """Declare the calling job; returns what was prepared, called and recorded, as it happens."""
+    """Declare the calling job; return the lists of prepared, called and recorded places."""
     happened: dict[str, list] = {"prepared": [], "called": [], "recorded": [], "given_back": []}
 
     def prepare(jobs):
@@ -282,7 +282,7 @@ def test_each_call_of_a_batch_is_leased_and_all_use_one_thread(brand):
     _stage(brand, 4, _CALL, fair_key="another")
     run(pointer)
 
-    # Two threads have room for two: one is busy with both calls.
+    # Two threads have two slots: one is busy with both calls.
     assert seen[:2] == [[(1, True, True, process.current_id())] * 2, [1]]
 
 

@@ -1,4 +1,4 @@
-"""Clicks that cannot be written become dead letters; who made a click is forgotten, in dead letters too."""
+"""Unwritable clicks become dead letters; visitor hashes are deleted, also in dead letters."""
 
 import json
 import os
@@ -42,7 +42,7 @@ _UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("sent", _UNREADABLE.values(), ids=_UNREADABLE)
+@pytest.mark.parametrize("entry", _UNREADABLE.values(), ids=_UNREADABLE)
 def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask, paying, ben, valkey, sent):
     click = raw(paying, ben)
     send(sent, click, age=timedelta(minutes=61))
@@ -57,13 +57,13 @@ def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask,
     assert "Error" in flask.json("jobs", "show", str(letter["id"]))["error"]
 
 
-# Each makes the whole statement fail that it is a part of.
+# Each makes its whole statement fail.
 _POISON = {
     "an affiliate that is not there": {"affiliate_id": str(uuid4())},
     "a program of nobody": {"program_id": str(uuid4())},
     "NUL": {"slug": "a\x00b"},
 }
-# So does each of these, and a newer release may read it: it may write ids, hashes and times in another form.
+# So does each of these, but a newer release may read them: it may write ids, hashes and times in another form.
 _OTHER_FORMS = {
     "an affiliate that is no id": {"affiliate_id": "ben"},
     "a program that is no id": {"program_id": "p:17"},

@@ -1,4 +1,4 @@
-"""The process that writes clicks: from the stream to the database, then off the stream; what it does with poison."""
+"""The click writer process: from the stream to the database, and its handling of unwritable clicks."""
 
 import os
 import threading
@@ -119,7 +119,7 @@ def test_what_was_read_ahead_is_written_before_the_loop_ends(monkeypatch, paying
     def reads(**asked):
         batches.append(read(**asked))
         if len(batches) == 2:
-            told.set()  # while the first batch may still be at work
+            told.set()  # while the first batch may still be in progress
         return batches[-1]
 
     monkeypatch.setattr("workers.clicks._BATCH", 3)
@@ -187,7 +187,7 @@ for each statement execute function take_too_long();
 
 @contextmanager
 def _more_take_too_long(brand, most):
-    """Let the database give up on writing more of a brand's clicks at once."""
+    """Make the database time out on writing more than `most` clicks of a brand at once."""
     with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute(_TAKES_TOO_LONG.format(org=brand.id, most=most))

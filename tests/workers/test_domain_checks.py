@@ -1,4 +1,4 @@
-"""Domains are looked at by the clock: those that wait, and those that are proved."""
+"""Domains are checked on a schedule: unverified ones and verified ones."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def dns(monkeypatch):
 
 
 class _Watch:
-    """A brand's campaign domain and a clock that tests turn."""
+    """A brand's campaign domain and a clock that tests set."""
 
     def __init__(self, brand, monkeypatch):
         self.brand, self.domain = brand, f"partners.{brand.id.hex}.example"
@@ -31,10 +31,10 @@ class _Watch:
         monkeypatch.setattr(clock, "now", lambda: self.now)
 
     def tick(self, after=timedelta()):
-        """Let the tick come, this long after the last one."""
+        """Run the scheduled check, `after` the last one."""
         self.now += after
         with db.any_org_work():
-            # What other tests have left is no turn of this one.
+            # Remove what other tests have left.
             db.db.run(
                 "update host_proof set due_at = null where organization_id <> %s; update program set custom_domain ="
                 " null where custom_domain is not null and not custom_domain_verified and organization_id <> %s;"

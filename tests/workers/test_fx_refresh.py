@@ -1,4 +1,4 @@
-"""The daily look at the feed of rates, through the real actor."""
+"""The daily refresh of exchange rates, through the real actor."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from tests.support.turning import turn
 
 @pytest.fixture
 def feed(app, monkeypatch):
-    """Point the service at a feed."""
+    """Return a function that sets the feed's URL."""
 
     def point(url: str | None) -> None:
         turn(monkeypatch, rates={"feed_url": url})
@@ -52,7 +52,7 @@ def test_without_a_feed_nothing_is_asked(feed, drain):
 
 
 @pytest.mark.parametrize(
-    ("content", "status", "why"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
+    ("content", "status", "reason"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
 )
 def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, status, why):
     with published(content, status) as url:

@@ -1,4 +1,4 @@
-"""Processes of two releases work side by side: what a newer one writes, an older one reads, leaves or gives back.
+"""Processes of two releases run side by side: what a newer one writes, an older one reads, leaves or returns.
 
 docs/upgrades.md, "What two releases exchange".
 """
@@ -58,7 +58,7 @@ def _newer(click):
 
 
 def _consume_as_newer(monkeypatch):
-    """Write what was given back as a process would that reads `_newer` clicks."""
+    """Consume returned entries like a process that reads clicks of a newer release."""
     read = serialization.from_bytes
 
     def read_newer(sent):
@@ -66,7 +66,7 @@ def _consume_as_newer(monkeypatch):
         return read(json.dumps(opened["click"]).encode() if "click" in opened else sent)
 
     monkeypatch.setattr(serialization, "from_bytes", read_newer)
-    # Other consumers claim an entry that was given back within ten seconds; here at once.
+    # Other consumers claim a returned entry within ten seconds; here at once.
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once(idle_ms=60_000 - clicks._PUT_BACK_MS[1])
 
 
@@ -92,7 +92,7 @@ def test_click_that_only_a_newer_release_reads_waits_for_it(paying, valkey, monk
     consume()
     assert outcomes(paying, [older]) == ["earned"]
     assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == [_newer(newer)]
-    assert consume() == 0  # it does not take it again at once, either
+    assert consume() == 0  # it does not read it again at once
     assert _consume_as_newer(monkeypatch) == 1
 
     assert outcomes(paying, [newer]) == ["earned"]
@@ -251,7 +251,7 @@ def test_stored_answer_that_a_newer_release_sealed_is_asked_for_again_and_does_n
 
 def test_mark_of_a_newer_release_is_read_at_the_primary(valkey):
     found = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
-    assert found.find_latest(["ada"]) is None  # the server is new
+    assert found.find_latest(["ada"]) is None  # the server is empty
     valkey.delete(commit_positions._NEW)
     found.put(["ada"], 7)
     assert found.find_latest(["ada"]) == 7
@@ -281,6 +281,6 @@ def _change_args(name, args):
 
 
 def _waiting():
-    """Return the jobs that wait, each with the attempts that it has used."""
+    """Return the waiting jobs, each with the number of attempts used."""
     with db.any_org_work():
         return db.db.run("select name, attempt - (max_attempts - 20) from job where failed_at is null order by id")

@@ -20,7 +20,7 @@ from workers.carriers import fetched_messages
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 60
 
-# A worker process; each line on standard input names a thread that is made to die.
+# A worker process; each line on standard input names a thread to end.
 _WORKER = """
 import sys, threading
 import dramatiq
@@ -32,7 +32,7 @@ worker.start()
 print("ready", flush=True)
 for line in sys.stdin:
     thread = worker.consumers["upkeep"] if line.strip() == "consumer" else worker.workers[0]
-    thread.running = False  # its loop ends, as it does after an error that Dramatiq did not foresee
+    thread.running = False  # its loop ends, as after an error that Dramatiq does not handle
     thread.join()
     print("died", flush=True)
 threading.Event().wait()
@@ -129,7 +129,7 @@ def test_consumer_requeues_messages_of_a_lost_fetch(app):
         assert places() == (3, 0)
         consumer.close()  # two of three were in its cache
         assert places() == (1, 2)
-        broker.unacknowledged["lost"].clear()  # as if the answer had never come
+        broker.unacknowledged["lost"].clear()  # as if the response had been lost
         broker.consume("lost").close()
         assert places() == (0, 3)
     finally:

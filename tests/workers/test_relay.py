@@ -20,13 +20,13 @@ _AWAY = "unix:///nowhere/valkey.sock?db=0"
 
 @pytest.fixture
 def relay(app):
-    """A relay that hands out to the broker of this process."""
+    """A relay that dispatches to the broker of this process."""
     return Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs)
 
 
 @pytest.fixture
 def relay_without_redis(app):
-    """A relay whose broker is away."""
+    """A relay whose broker is unreachable."""
     ours = dramatiq.get_broker()
     broker.connect(_AWAY)
     yield Relay(redis_url=_AWAY, chosen=settings.current().jobs)
@@ -45,7 +45,7 @@ def _announce(threads: int = 8):
 
 
 def _rows() -> list[tuple[int, bool]]:
-    """Return how many of its twenty attempts are spent, and is-it-out, of every job."""
+    """Return (attempts used of twenty, is dispatched) of every job."""
     with db.any_org_work():
         return db.db.run("select 20 - (max_attempts - attempt), deadline is not null from job order by id")
 

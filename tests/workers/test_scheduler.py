@@ -13,7 +13,7 @@ from pipelines.schedule import ScheduledTick
 from tests.support.api.racing import at_once
 from workers import scheduler
 
-# None falls due while a test runs: none begins just before an hour is over.
+# None becomes due during a test: no test starts just before the end of an hour.
 _DAILY = ScheduledTick("0 0 * * *", jobs.FORGET)
 _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
 _LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)
@@ -180,4 +180,4 @@ def test_scheduler_survives_unavailable_database(app, tmp_path, monkeypatch):
 
     with db.any_org_work():
         (fired,) = db.db.row("select count(*) from tick where name = 'upkeep.forget'")
-    assert _staged() == fired > 0  # one, or two where ten minutes of the hour ended meanwhile
+    assert _staged() == fired > 0  # one, or two if a ten-minute tick passed during the test

@@ -17,7 +17,7 @@ from workers.relay import Relay
 
 
 class _Clock:
-    """The monotonic clock of the watch, moved by the test."""
+    """The monotonic clock of the watch, set by the test."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -28,7 +28,7 @@ class _Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Put a clock in the hands of the test."""
+    """Replace the watch's clock by one that the test sets."""
     moved = _Clock()
     monkeypatch.setattr(silence, "time", moved)
     return moved
@@ -36,13 +36,13 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def watch(app, clock):
-    """A watch that begins now."""
+    """A watch that starts now."""
     return silence.SilenceWatch(dramatiq.get_broker())
 
 
 @pytest.fixture
 def dead(brand, app):
-    """A process that fetched a job's pointer and has said nothing for a minute."""
+    """A process that fetched a job's pointer and has been silent for a minute."""
     process_id = UUID(dramatiq.get_broker().broker_id)
     with db.any_org_work():
         processes.announce(process_id=process_id, queues=["sales"], threads=1)
@@ -89,7 +89,7 @@ def test_new_watch_declares_no_process_dead(dead, clock, watch):
 
 
 def test_interrupted_watch_gives_processes_time_to_announce(dead, clock, watch):
-    # given: it watched for long, and then the database was away, or the whole machine slept
+    # given: a long watch, then the database was unreachable or the machine slept
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now()")
     _pass(clock, watch, 20)

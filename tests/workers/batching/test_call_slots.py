@@ -1,4 +1,4 @@
-"""Calls to one gateway have the share of one server over all organizations; others are called meanwhile."""
+"""Calls to one server share a limited number of slots across all tenants; other servers are not affected."""
 
 import threading
 

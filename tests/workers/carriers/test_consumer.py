@@ -1,4 +1,4 @@
-"""An idle consumer waits at the broker, and is woken by a message."""
+"""An idle consumer blocks at the broker and is woken by a message."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _PATIENCE_S = 60
 
 
 class Waiting:
-    """Consumers of a queue of their own, each asked for messages by a thread, as a worker process asks."""
+    """Consumers of a separate queue, each polled by a thread like in a worker process."""
 
     def __init__(self) -> None:
         self.queue = f"waiting-{uuid4()}"
@@ -61,7 +61,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def _blocked() -> int:
-    """Return how many wait at the broker; what a connection said last, it may have said long ago."""
+    """Return the number of connections that are blocked at the broker now."""
     clients = dramatiq.get_broker().client.client_list()
     return sum(client["cmd"] == "blmove" and "b" in client["flags"] for client in clients)
 

@@ -1,4 +1,4 @@
-"""The choice of the next message of a free thread, and of the thread that is woken for it."""
+"""Which message a free thread takes next, and which thread is woken for it."""
 
 import contextlib
 import queue
@@ -23,7 +23,7 @@ def _item(job: Job, key: str = "one") -> Any:
 
 
 def _take_all(fair: FairQueue) -> list[str]:
-    """Take messages by threads that never end, until none may begin; return the queues of what they took."""
+    """Take messages in threads that never finish, until none may start; return the queues of the taken messages."""
     names: list[str] = []
 
     def take() -> None:

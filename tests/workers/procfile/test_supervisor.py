@@ -1,4 +1,4 @@
-"""The supervisor with real processes: restarts, stops, and no process left behind."""
+"""The supervisor with real processes: restarts, stops, and no process left running."""
 
 import io
 import json
@@ -31,7 +31,7 @@ sys.exit(supervisor.Supervisor(json.loads(sys.argv[1]), **chosen).run())
 
 
 class Fleet:
-    """A supervisor in a process of its own."""
+    """A supervisor in its own process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class Fleet:
         return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def started(self, name: str, times: int = 1) -> int:
-        """Wait until a program was started so often and return its newest pid."""
+        """Wait until a program was started `times` times; return its newest pid."""
         assert _comes_true(lambda: len(self.pids(name)) >= times), self.read_log()
         return self.pids(name)[-1]
 
@@ -87,7 +87,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
 
 
 def _lives(pid: int) -> bool:
-    """Return whether a process runs; one that only waits to be reaped does not."""
+    """Return whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -264,5 +264,5 @@ def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
         time.sleep(0.5)
         return stat.read_text().split()[13:15] == before
 
-    # Once it has told what its programs said. One that looked again and again would never come to rest.
+    # After it has printed its programs' output. A polling supervisor would never sleep.
     assert _comes_true(sleeps)

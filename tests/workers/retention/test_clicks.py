@@ -1,4 +1,4 @@
-"""Old clicks become counts by the hour, and every number stays."""
+"""Old clicks become hourly counts, and all statistics stay the same."""
 
 from datetime import timedelta
 from uuid import UUID

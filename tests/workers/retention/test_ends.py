@@ -1,4 +1,4 @@
-"""What else ends and what never does: mail, invites, members, imports; money is known for ever."""
+"""Other data with a retention limit (mail, invites, members, imports) and data without one: money."""
 
 from models import db
 from models.upkeep import expiry

@@ -1,4 +1,4 @@
-"""Events, deliveries and attempts lie in the month of their event, end with it, and are found wherever they lie."""
+"""Events, deliveries and attempts are stored in the partition of their event's month and deleted with it."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -27,7 +27,7 @@ _EARLIER_ENDED = (
 
 
 def _event_at(brand, at: datetime) -> UUID:
-    """Write an event that happened then."""
+    """Insert an event of the given time."""
     ((first,),) = brand.rows(f"select first_id_at({_FIRST_OF})", at)
     made = UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
     brand.rows(
@@ -40,7 +40,7 @@ def _event_at(brand, at: datetime) -> UUID:
 
 
 def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
-    """Write a delivery that failed, with its attempt."""
+    """Insert a failed delivery with one attempt."""
     delivery_id = ids.new_id()
     brand.rows(
         "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, attempt_count,"
@@ -84,7 +84,7 @@ def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_ea
         kept, lost = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
         for event_id in (kept, lost):
             _delivery_of(brand, endpoint, event_id, at=ago(days=300))
-        # An attempt whose delivery is gone is not waited for.
+        # An attempt without its delivery does not prevent the drop.
         brand.rows("delete from delivery where event_id = %s returning id", lost)
         brand.rows("delete from event where id = %s returning id", lost)
 

@@ -1,4 +1,4 @@
-"""Events end with their deliveries, and dead letters that nobody touched."""
+"""Events are deleted with their deliveries, and untouched dead letters are deleted."""
 
 from domain import jobs
 from models import db
@@ -87,7 +87,7 @@ def test_a_delivery_whose_dead_letter_ends_has_failed(brand, drain, receiver):
     found = brand.rows("select status, failure_reason is null, settled_at is null from delivery order by 1")
     assert found == [("Failed", False, False), ("Pending", True, True)]
     end("deliveries")
-    assert count(brand, "delivery") == 2  # it has only now had its end
+    assert count(brand, "delivery") == 2  # it was settled only now
 
 
 def test_old_dead_letters_end_only_where_their_loss_is_neither_money_nor_a_promise(brand):

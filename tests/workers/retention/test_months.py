@@ -1,4 +1,4 @@
-"""What grows with traffic lies in months, made ahead and dropped when they are over and empty."""
+"""Monthly partitions are created ahead and dropped when past and empty."""
 
 from datetime import date, timedelta
 from uuid import UUID
@@ -21,7 +21,7 @@ def _keep():
 
 
 def _id_of(month):
-    """Return an id that is made in a month."""
+    """Return an id with the time of a month."""
     with db.any_org_work():
         ((first,),) = db.db.run("select first_id_at(%s::timestamp at time zone 'UTC')", (month,))
     return UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
@@ -47,7 +47,7 @@ def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, b
 
 
 def test_a_month_that_is_missing_is_told(alone, app):
-    _keep()  # the tests' database may have been made last month, and nobody makes it months since
+    _keep()  # the tests' database may be from last month, without newer partitions
     far = began() + timedelta(days=500)
     with db.any_org_work():
         standing = partitions.list_tables(now=far)

@@ -1,4 +1,4 @@
-"""Who a lead was, and from which address somebody came, is forgotten a while after it matters."""
+"""Personal data of leads and IP addresses are deleted some time after they are needed."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _HASH = r"hash:[0-9a-f]{32}"
 
 @pytest.fixture
 def expired(brand, ben):
-    """A lead that expired 40 days ago."""
+    """A brand with a lead that expired 40 days ago."""
     answer = leads.signed(brand, email="Ada@Example.com", name="Ada")
     assert answer.status_code == 200, answer.json
     _expire(brand, days=40)
@@ -105,7 +105,7 @@ def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_li
 
 @pytest.fixture
 def old_entry(brand):
-    """An entry of 100 days ago from 203.0.113.7."""
+    """A brand with an audit entry of 100 days ago from 203.0.113.7."""
     enter(brand, at=ago(days=100))
     return brand
 

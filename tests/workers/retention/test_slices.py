@@ -1,4 +1,4 @@
-"""What grows with traffic ends slice by slice: never too much at once, beside whoever is at work on it."""
+"""Retention deletes in slices: bounded transactions that do not wait for other workers."""
 
 from domain import jobs
 from models import db
