@@ -1,4 +1,4 @@
-"""What is delivered to a brand's receiver, and for which events (tracking spec, sections 2 "Webhook delivery" and 6)."""
+"""What is delivered to a brand's receiver, and for which events (tracking spec, sections 2 and 6)."""
 
 import hashlib
 import hmac

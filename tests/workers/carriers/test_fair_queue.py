@@ -47,24 +47,24 @@ def fair() -> FairQueue:
 def test_slow_endpoint_holds_a_quarter_of_threads_and_later_jobs_of_others_begin(fair: FairQueue):
     for _ in range(20):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
-    begun = _take_all(fair)
+    started_queues = _take_all(fair)
 
     fair.put(_item(jobs.MAIL_SEND))
     fair.put(_item(jobs.PAYOUT_TRANSFER))
     fair.put(_item(jobs.WEBHOOK_DELIVER, "quick"))
 
-    assert begun == ["webhooks"] * 2
+    assert started_queues == ["webhooks"] * 2
     assert sorted(_take_all(fair)) == ["mail", "payouts", "webhooks"]
 
 
 def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter_of_threads(fair: FairQueue):
     for key in ("one@Wallet", "other@Wallet") * 5:
         fair.put(_item(jobs.PAYOUT_TRANSFER, key))
-    begun = _take_all(fair)
+    started_queues = _take_all(fair)
 
     fair.put(_item(jobs.PAYOUT_TRANSFER, "third@GlobalPayouts"))
 
-    assert begun == ["payouts"] * 2
+    assert started_queues == ["payouts"] * 2
     assert _take_all(fair) == ["payouts"]
 
 

@@ -56,9 +56,9 @@ class Fleet:
         path = self.folder / name
         return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def started(self, name: str, times: int = 1) -> int:
+    def wait_for_start(self, name: str, times: int = 1) -> int:
         """Wait until a program was started `times` times; return its newest pid."""
-        assert _comes_true(lambda: len(self.pids(name)) >= times), self.read_log()
+        assert _becomes_true(lambda: len(self.pids(name)) >= times), self.read_log()
         return self.pids(name)[-1]
 
     def signal(self, number: signal.Signals) -> None:
@@ -80,13 +80,15 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     if fleet.process is not None and fleet.process.poll() is None:
         fleet.signal(signal.SIGTERM)
         fleet.wait()
-    left = [pid for path in tmp_path.iterdir() if path != fleet.log for pid in fleet.pids(path.name) if _lives(pid)]
+    left = [
+        pid for path in tmp_path.iterdir() if path != fleet.log for pid in fleet.pids(path.name) if _is_running(pid)
+    ]
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert left == []
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     """Return whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -94,7 +96,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def _comes_true(is_so: Callable[[], bool]) -> bool:
+def _becomes_true(is_so: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + _PATIENCE_S
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -160,8 +162,8 @@ def test_killed_child_is_restarted(fleet: Fleet) -> None:
 def test_repeatedly_ending_child_is_restarted_after_longer_pauses(fleet: Fleet) -> None:
     fleet.start({"web": "false", "typo": "no-such-program"})
 
-    assert _comes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.read_log())
-    assert _comes_true(lambda: "typo could not be started" in fleet.read_log())
+    assert _becomes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.read_log())
+    assert _becomes_true(lambda: "typo could not be started" in fleet.read_log())
 
 
 def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
@@ -172,7 +174,7 @@ def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
     os.kill(master, signal.SIGKILL)
 
     assert fleet.started("worker", times=2) != worker
-    assert not _lives(worker)
+    assert not _is_running(worker)
 
 
 def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> None:
@@ -184,19 +186,19 @@ def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> No
     assert fleet.started("one", times=2) != former[0]
     assert fleet.started("two", times=2) != former[1]
     assert fleet.pids("lasting") == former[2:]
-    assert not any(_lives(pid) for pid in former[:2])
+    assert not any(_is_running(pid) for pid in former[:2])
     assert "starting one, two again" in fleet.read_log()
     assert "was killed by" not in fleet.read_log()
 
 
 def test_sigusr1_starts_a_pausing_program_at_once(fleet: Fleet) -> None:
     fleet.start({"broken": fleet.command("broken", "import sys; open(sys.argv[1], 'a').write('0\\n'); sys.exit(3)")})
-    assert _comes_true(lambda: "it starts again in 2 s" in fleet.read_log())
+    assert _becomes_true(lambda: "it starts again in 2 s" in fleet.read_log())
     starts = len(fleet.pids("broken"))
 
     fleet.signal(signal.SIGUSR1)
 
-    assert _comes_true(lambda: fleet.read_log().count("it starts again in 0.5 s") == 2)
+    assert _becomes_true(lambda: fleet.read_log().count("it starts again in 0.5 s") == 2)
     assert len(fleet.pids("broken")) > starts
 
 
@@ -207,7 +209,7 @@ def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
     fleet.signal(signal.SIGINT)
 
     assert fleet.wait() == 0
-    assert not any(_lives(pid) for pid in pids)
+    assert not any(_is_running(pid) for pid in pids)
     assert fleet.read_log().endswith("supervisor | stopped\n")
 
 
@@ -219,7 +221,7 @@ def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) ->
     fleet.signal(signal.SIGTERM)
 
     assert fleet.wait() == 1
-    assert not _lives(deaf)
+    assert not _is_running(deaf)
     assert fleet.read_log().splitlines()[-1].startswith("supervisor | killed deaf")  # and web, if it is late
 
 
@@ -228,7 +230,7 @@ def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
     fleet.started("deaf")
 
     fleet.signal(signal.SIGINT)
-    assert _comes_true(lambda: "stopping" in fleet.read_log())
+    assert _becomes_true(lambda: "stopping" in fleet.read_log())
     fleet.signal(signal.SIGINT)
 
     assert fleet.wait() == 1
@@ -242,14 +244,14 @@ def test_kill_9_of_the_supervisor_leaves_no_child(fleet: Fleet) -> None:
     fleet.signal(signal.SIGKILL)
     fleet.wait()
 
-    assert _comes_true(lambda: not any(_lives(pid) for pid in pids))
+    assert _becomes_true(lambda: not any(_is_running(pid) for pid in pids))
 
 
 def test_lines_carry_padded_names_and_no_colour_outside_a_terminal(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web")})
     fleet.started("web")
 
-    assert _comes_true(lambda: "web        | ready\n" in fleet.read_log())
+    assert _becomes_true(lambda: "web        | ready\n" in fleet.read_log())
     assert "\033" not in fleet.read_log()
 
 
@@ -265,4 +267,4 @@ def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
         return stat.read_text().split()[13:15] == before
 
     # After it has printed its programs' output. A polling supervisor would never sleep.
-    assert _comes_true(sleeps)
+    assert _becomes_true(sleeps)

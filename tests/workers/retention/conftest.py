@@ -14,13 +14,13 @@ def ben(brand):
 
 
 @pytest.fixture
-def in_tens(monkeypatch):
+def small_slices(monkeypatch):
     """Set the slice size to ten rows."""
     monkeypatch.setattr(retention, "SLICE", 10)
 
 
 @pytest.fixture
-def kept(monkeypatch):
+def set_retention(monkeypatch):
     """Return a function that sets the retention days per kind."""
 
     def keep(**days: int) -> None:

@@ -17,14 +17,14 @@ from tests.support.rows.click_rows import consume, outcomes, raw, send
 
 
 @pytest.fixture
-def paying(brand):
+def click_brand(brand):
     brand.program(click_reward_cents=10)
     return brand
 
 
 @pytest.fixture
-def ben(paying):
-    return paying.affiliate("ben")
+def ben(click_brand):
+    return click_brand.affiliate("ben")
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ _UNREADABLE = {
 
 
 @pytest.mark.parametrize("entry", _UNREADABLE.values(), ids=_UNREADABLE)
-def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask, paying, ben, valkey, sent):
-    click = raw(paying, ben)
-    send(sent, click, age=timedelta(minutes=61))
+def test_unreadable_entry_becomes_a_dead_letter(flask, click_brand, ben, valkey, entry):
+    click = raw(click_brand, ben)
+    send(entry, click, age=timedelta(minutes=61))
 
     assert consume() == 2
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", None)
@@ -76,78 +76,78 @@ _OTHER_FORMS = {
 }
 
 
-def _spoilt(click, fields):
+def _serialize_with(click, fields):
     """Return the entry of a click with other fields, which `to_bytes` might refuse to write."""
     return json.dumps(json.loads(serialization.to_bytes(click)) | fields).encode()
 
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
-def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, paying, ben, fields):
-    good = [raw(paying, ben) for _ in range(6)]
-    poison = _spoilt(raw(paying, ben), fields)
+def test_unwritable_click_becomes_a_dead_letter(flask, click_brand, ben, fields):
+    good = [raw(click_brand, ben) for _ in range(6)]
+    poison = _serialize_with(raw(click_brand, ben), fields)
     send(*good[:3], poison, *good[3:])
 
     assert consume() == 7
 
-    assert outcomes(paying, good) == ["earned"] * 6
+    assert outcomes(click_brand, good) == ["earned"] * 6
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
-    assert (letter["name"], letter["organization"]) == ("click.unreadable", str(paying.id))
+    assert (letter["name"], letter["organization"]) == ("click.unreadable", str(click_brand.id))
 
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 @pytest.mark.parametrize("number", [1, 5])
-def test_values_in_another_form_wait_for_an_hour_and_hold_up_nothing(flask, paying, ben, valkey, *, fields, number):
-    good = [raw(paying, ben) for _ in range(6)]
-    waiting = [_spoilt(raw(paying, ben), fields) for _ in range(number)]
-    send(*good[:3], *waiting, *good[3:], age=timedelta(minutes=59))
+def test_other_value_forms_wait_an_hour_without_delaying_others(flask, click_brand, ben, valkey, *, fields, number):
+    good = [raw(click_brand, ben) for _ in range(6)]
+    unreadable = [_serialize_with(raw(click_brand, ben), fields) for _ in range(number)]
+    send(*good[:3], *unreadable, *good[3:], age=timedelta(minutes=59))
 
     consume()
 
-    assert outcomes(paying, good) == ["earned"] * 6
-    assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == waiting
+    assert outcomes(click_brand, good) == ["earned"] * 6
+    assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == unreadable
     assert flask.json("jobs", "dead") == []
 
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
-def test_value_in_another_form_is_a_failed_job_after_an_hour(flask, paying, ben, valkey, fields):
-    good = [raw(paying, ben) for _ in range(3)]
-    send(good[0], _spoilt(raw(paying, ben), fields), *good[1:], age=timedelta(minutes=61))
+def test_other_value_form_is_a_dead_letter_after_an_hour(flask, click_brand, ben, valkey, fields):
+    good = [raw(click_brand, ben) for _ in range(3)]
+    send(good[0], _serialize_with(raw(click_brand, ben), fields), *good[1:], age=timedelta(minutes=61))
 
     consume()
 
-    assert outcomes(paying, good) == ["earned"] * 3
+    assert outcomes(click_brand, good) == ["earned"] * 3
     assert valkey.xlen(KEY) == 0
     assert [letter["name"] for letter in flask.json("jobs", "dead", "--queue", "tracking")] == ["click.unreadable"]
 
 
-def test_click_of_an_organization_that_is_gone_is_a_failed_job(flask, paying, ben):
-    good = raw(paying, ben)
-    send(raw(paying, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
+def test_click_of_a_deleted_tenant_is_a_dead_letter(flask, click_brand, ben):
+    good = raw(click_brand, ben)
+    send(raw(click_brand, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
 
     consume()
 
-    assert outcomes(paying, [good]) == ["earned"]
+    assert outcomes(click_brand, [good]) == ["earned"]
     assert len(flask.json("jobs", "dead", "--queue", "tracking")) == 1
 
 
-def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(flask, paying, drain):
+def test_replayed_dead_letter_is_written_once_fixed(flask, click_brand, drain):
     affiliate_id = ids.new_id()
-    click = raw(paying, affiliate_id)
+    click = raw(click_brand, affiliate_id)
     send(click)
     consume()
     (letter,) = flask.json("jobs", "dead")
-    paying.affiliate("ben")
-    paying.rows("delete from tracking_link returning id")
-    paying.rows("update affiliate set id = %s returning id", affiliate_id)
+    click_brand.affiliate("ben")
+    click_brand.rows("delete from tracking_link returning id")
+    click_brand.rows("update affiliate set id = %s returning id", affiliate_id)
 
     flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
     assert flask.json("jobs", "dead") == []
 
 
-def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(flask, drain):
+def test_replayed_unreadable_entry_is_dead_again_with_the_reason(flask, drain):
     send(b"nonsense", age=timedelta(minutes=61))
     consume()
     (letter,) = flask.json("jobs", "dead")
@@ -155,70 +155,75 @@ def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(fl
     flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
-    (again,) = flask.json("jobs", "dead")
-    assert "this click cannot be written" in flask.json("jobs", "show", str(again["id"]))["error"]
+    (repeated,) = flask.json("jobs", "dead")
+    assert "this click cannot be written" in flask.json("jobs", "show", str(repeated["id"]))["error"]
     flask.json("jobs", "discard", str(letter["id"]), "--why", "nonsense")
     assert flask.json("jobs", "dead") == []
 
 
-def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
+def test_visitor_hashes_are_deleted_after_ninety_days(click_brand, ben):
     now = clock.now()
-    old, young = raw(paying, ben, at=now - timedelta(days=91)), raw(paying, ben, at=now - timedelta(days=89))
-    send(old, young)
+    old_click, young_click = (
+        raw(click_brand, ben, at=now - timedelta(days=91)),
+        raw(click_brand, ben, at=now - timedelta(days=89)),
+    )
+    send(old_click, young_click)
     consume()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=now)
 
-    rows = dict(paying.rows("select id::text, visitor_hash is null and network_hash is null from click"))
-    assert rows == {old.id: True, young.id: False}
+    rows = dict(click_brand.rows("select id::text, visitor_hash is null and network_hash is null from click"))
+    assert rows == {old_click.id: True, young_click.id: False}
 
 
-def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
-    click = raw(paying, ids.new_id(), visitor_id='v"1\\')
+def test_visitor_hashes_in_dead_letters_are_replaced_after_ninety_days(click_brand):
+    click = raw(click_brand, ids.new_id(), visitor_id='v"1\\')
     send(click, b"nonsense", age=timedelta(minutes=61))
     consume()
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now() + timedelta(days=89))
-    young = _entries()
+    young_click = _list_entries()
 
     for _ in range(2):
         with db.any_org_work():
             upkeep.delete_click_hashes(now=clock.now() + timedelta(days=91))
 
-    old = serialization.from_bytes(_entries()[0].encode())
-    assert young[0].encode() == serialization.to_bytes(click)
-    assert old.visitor_id is None
-    assert (len(old.visitor), len(old.network)) == (32, 32)
-    assert not {old.visitor, old.network} & {click.visitor, click.network}
-    assert (old.id, old.agent, old.occurred_at) == (click.id, click.agent, click.occurred_at)
-    assert _entries()[1] == "nonsense"
+    old_click = serialization.from_bytes(_list_entries()[0].encode())
+    assert young_click[0].encode() == serialization.to_bytes(click)
+    assert old_click.visitor_id is None
+    assert (len(old_click.visitor), len(old_click.network)) == (32, 32)
+    assert not {old_click.visitor, old_click.network} & {click.visitor, click.network}
+    assert (old_click.id, old_click.agent, old_click.occurred_at) == (click.id, click.agent, click.occurred_at)
+    assert _list_entries()[1] == "nonsense"
 
 
-def _entries():
+def _list_entries():
     with db.any_org_work():
         return [
             entry for (entry,) in db.db.run("select args ->> 'entry' from job order by length(args ->> 'entry') desc")
         ]
 
 
-def test_a_dead_letter_has_all_of_the_longest_click(paying):
+def test_dead_letter_holds_the_longest_click_completely(click_brand):
     names = ["\U0001f600" * 61 + f"{number:03}" for number in range(raw_click.MAX_QUERY_NAMES)]
-    click = raw(paying, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128)
+    click = raw(
+        click_brand, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128
+    )
     send(click)
 
     consume()
 
-    assert _entries()[0].encode() == serialization.to_bytes(click)
+    assert _list_entries()[0].encode() == serialization.to_bytes(click)
 
 
-def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):
+def test_hashes_are_deleted_in_batches(monkeypatch, click_brand, ben, drain):
     monkeypatch.setattr(upkeep, "_BATCH", 2)
-    send(*[raw(paying, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
+    send(*[raw(click_brand, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
     consume()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now())
     drain()
 
-    assert paying.rows("select count(*) from click where visitor_hash is not null") == [(0,)]
+    assert click_brand.rows("select count(*) from click where visitor_hash is not null") == [(0,)]
