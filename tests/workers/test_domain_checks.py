@@ -71,7 +71,7 @@ def test_unverified_domain_is_verified_by_the_check_and_audited(watch, dns):
     watch.tick(timedelta(minutes=5))
 
     assert (state_before, state_after_a_minute, watch.state()) == ("Pending", "Pending", "Verified")
-    assert watch.audited() == [("program.domain_verified", "system", "domain check", "CNAME")]
+    assert watch.list_audit_entries() == [("program.domain_verified", "system", "domain check", "CNAME")]
 
 
 def test_missing_proof_for_three_days_is_lost_and_emailed_once(watch, dns):
@@ -92,7 +92,7 @@ def test_missing_proof_for_three_days_is_lost_and_emailed_once(watch, dns):
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick(_DAY)
     assert watch.state() == "Verified"
-    assert [action for action, *_ in watch.audited()] == [
+    assert [action for action, *_ in watch.list_audit_entries()] == [
         "program.domain_verified",
         "program.domain_lost",
         "program.domain_verified",
@@ -150,7 +150,7 @@ def test_job_of_a_changed_name_changes_nothing(watch, dns):
 
     assert dns.asked == []
     assert watch.state() == "Pending"
-    assert watch.audited() == []
+    assert watch.list_audit_entries() == []
 
 
 def test_repeated_tick_checks_once(watch, dns):

@@ -149,12 +149,12 @@ def test_pauses_grow_to_ten_seconds_and_reset_after_ten_healthy_seconds() -> Non
 
 def test_killed_child_is_restarted(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    first = fleet.started("web")
-    relay = fleet.started("relay")
+    first = fleet.wait_for_start("web")
+    relay = fleet.wait_for_start("relay")
 
     os.kill(first, signal.SIGKILL)
 
-    assert fleet.started("web", times=2) != first
+    assert fleet.wait_for_start("web", times=2) != first
     assert fleet.pids("relay") == [relay]
     assert "supervisor | web was killed by SIGKILL; it starts again in 0.5 s" in fleet.read_log()
 
@@ -168,23 +168,23 @@ def test_repeatedly_ending_child_is_restarted_after_longer_pauses(fleet: Fleet) 
 
 def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
     fleet.start({"master": fleet.command("worker", _ORPHANING, _SLEEPER)})
-    worker = fleet.started("worker")
+    worker = fleet.wait_for_start("worker")
     master = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
 
     os.kill(master, signal.SIGKILL)
 
-    assert fleet.started("worker", times=2) != worker
+    assert fleet.wait_for_start("worker", times=2) != worker
     assert not _is_running(worker)
 
 
 def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> None:
     fleet.start({"one": fleet.command("one"), "two": fleet.command("two"), "lasting": fleet.command("lasting")})
-    former = [fleet.started(name) for name in ("one", "two", "lasting")]
+    former = [fleet.wait_for_start(name) for name in ("one", "two", "lasting")]
 
     fleet.signal(signal.SIGUSR1)
 
-    assert fleet.started("one", times=2) != former[0]
-    assert fleet.started("two", times=2) != former[1]
+    assert fleet.wait_for_start("one", times=2) != former[0]
+    assert fleet.wait_for_start("two", times=2) != former[1]
     assert fleet.pids("lasting") == former[2:]
     assert not any(_is_running(pid) for pid in former[:2])
     assert "starting one, two again" in fleet.read_log()
@@ -204,7 +204,7 @@ def test_sigusr1_starts_a_pausing_program_at_once(fleet: Fleet) -> None:
 
 def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    pids = [fleet.started("web"), fleet.started("relay")]
+    pids = [fleet.wait_for_start("web"), fleet.wait_for_start("relay")]
 
     fleet.signal(signal.SIGINT)
 
@@ -215,8 +215,8 @@ def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
 
 def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
     fleet.start({"deaf": fleet.command("deaf", _DEAF), "web": fleet.command("web")}, grace_s=1)
-    deaf = fleet.started("deaf")
-    fleet.started("web")
+    deaf = fleet.wait_for_start("deaf")
+    fleet.wait_for_start("web")
 
     fleet.signal(signal.SIGTERM)
 
@@ -227,7 +227,7 @@ def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) ->
 
 def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
     fleet.start({"deaf": fleet.command("deaf", _DEAF)}, grace_s=_PATIENCE_S)
-    fleet.started("deaf")
+    fleet.wait_for_start("deaf")
 
     fleet.signal(signal.SIGINT)
     assert _becomes_true(lambda: "stopping" in fleet.read_log())
@@ -239,7 +239,7 @@ def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
 
 def test_kill_9_of_the_supervisor_leaves_no_child(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    pids = [fleet.started("web"), fleet.started("relay")]
+    pids = [fleet.wait_for_start("web"), fleet.wait_for_start("relay")]
 
     fleet.signal(signal.SIGKILL)
     fleet.wait()
@@ -249,7 +249,7 @@ def test_kill_9_of_the_supervisor_leaves_no_child(fleet: Fleet) -> None:
 
 def test_lines_carry_padded_names_and_no_colour_outside_a_terminal(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web")})
-    fleet.started("web")
+    fleet.wait_for_start("web")
 
     assert _becomes_true(lambda: "web        | ready\n" in fleet.read_log())
     assert "\033" not in fleet.read_log()
@@ -257,7 +257,7 @@ def test_lines_carry_padded_names_and_no_colour_outside_a_terminal(fleet: Fleet)
 
 def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web")})
-    fleet.started("web")
+    fleet.wait_for_start("web")
     assert fleet.process is not None
     stat = Path(f"/proc/{fleet.process.pid}/stat")
 
