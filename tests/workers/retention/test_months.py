@@ -95,14 +95,14 @@ def test_past_month_is_dropped_once_empty(app, monkeypatch):
         with db.any_org_work():
             assert months.create("click", ago(days=365).date().replace(day=1))
             assert months.create("click", ago(days=300).date().replace(day=1))
-        kept_partition = f"click_{ago(days=300):%Y_%m}"
+        kept_part = f"click_{ago(days=300):%Y_%m}"
         databases.run(
             url,
-            f"alter table {kept_partition} disable trigger all; alter table {kept_partition} disable row level security",
+            f"alter table {kept_part} disable trigger all; alter table {kept_part} disable row level security",
         )
         databases.run(
             url,
-            f"insert into {kept_partition} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
+            f"insert into {kept_part} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
             f" first_id_at(date_trunc('month', '{ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
             " gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ben', now()",
         )
@@ -110,6 +110,6 @@ def test_past_month_is_dropped_once_empty(app, monkeypatch):
         _maintain_partitions()
         partition_names = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
 
-    assert kept_partition in partition_names
+    assert kept_part in partition_names
     assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & partition_names
     assert "audit_entry_earlier" in partition_names
