@@ -1,4 +1,4 @@
-"""Speaks TLS before a server on a Unix socket that has none built in, with a certificate of its own."""
+"""TLS proxy in front of a server on a Unix socket that has no TLS of its own."""
 
 import select
 import socket
@@ -12,24 +12,24 @@ _READ_BYTES = 1 << 16
 
 
 @contextmanager
-def served(server: Path, certificate: Path, *, trusts: Path | None = None) -> Iterator[int]:
-    """Serve on a port of 127.0.0.1 and yield it. `certificate` has cert.pem and key.pem.
+def serve_tls(server: Path, certificate: Path, *, client_ca: Path | None = None) -> Iterator[int]:
+    """Serve TLS on a port of 127.0.0.1 and yield the port. `certificate` is a folder with cert.pem and key.pem.
 
-    With `trusts`, a file, clients have to show a certificate as well that is signed with one of those.
+    `client_ca` is a file of certificates: clients must then present a certificate that one of them signed.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    if trusts is not None:
+    if client_ca is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(trusts)
-    taken: list[tuple[socket.socket, threading.Thread]] = []
+        context.load_verify_locations(client_ca)
+    connections: list[tuple[socket.socket, threading.Thread]] = []
 
     def accept() -> None:
         with suppress(OSError):  # closed
             while True:
                 plain, _ = listener.accept()
-                taken.append((plain.dup(), threading.Thread(target=_lead_through, args=(plain, context, server))))
-                taken[-1][1].start()
+                connections.append((plain.dup(), threading.Thread(target=_forward, args=(plain, context, server))))
+                connections[-1][1].start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=accept)
@@ -39,13 +39,13 @@ def served(server: Path, certificate: Path, *, trusts: Path | None = None) -> It
         finally:
             listener.shutdown(socket.SHUT_RDWR)
             thread.join()
-            for plain, led in taken:
+            for plain, forwarder in connections:
                 with plain, suppress(OSError):
                     plain.shutdown(socket.SHUT_RDWR)
-                led.join()
+                forwarder.join()
 
 
-def _lead_through(plain: socket.socket, context: ssl.SSLContext, server: Path) -> None:
+def _forward(plain: socket.socket, context: ssl.SSLContext, server: Path) -> None:
     with (
         plain,
         suppress(OSError),  # either side hangs up

@@ -1,4 +1,4 @@
-"""A machine whose clock differs from the database's is reported when that begins and when it ends, and in a metric."""
+"""Clock skew against the database is logged when it starts and ends, and published as a metric."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,8 +10,8 @@ from adapters import clock
 from adapters.clock import gauge
 
 
-class _Played:
-    """A database's clock whose time does not move."""
+class _FakeDatabaseClock:
+    """A database clock whose time stands still."""
 
     def __init__(self) -> None:
         self.hooks: list[Callable[[float], None]] = []
@@ -25,46 +25,46 @@ class _Played:
 
 
 @pytest.fixture
-def followed(monkeypatch: pytest.MonkeyPatch) -> _Played:
-    """Follow a clock that is played here."""
+def database_clock(monkeypatch: pytest.MonkeyPatch) -> _FakeDatabaseClock:
+    """Use a fake database clock."""
     monkeypatch.setattr(clock, "_clock", clock._Clock())
-    followed = _Played()
+    followed = _FakeDatabaseClock()
     clock.use_database_clock(followed)
     return followed
 
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
-    """Collect the lines of the log."""
+    """Collect the logged events with their skew."""
     reports: list[tuple[str, float]] = []
     monkeypatch.setattr(clock, "_warn", lambda event, **fields: reports.append((event, fields["ahead_s"])))
     return reports
 
 
-def test_a_followed_clock_says_the_time(followed: _Played) -> None:
-    assert clock.now() == followed.now()
+def test_now_is_the_database_time(database_clock: _FakeDatabaseClock) -> None:
+    assert clock.now() == database_clock.now()
 
 
-def test_a_clock_that_begins_and_ceases_to_differ_is_reported_once_each(
-    followed: _Played, reports: list[tuple[str, float]]
+def test_start_and_end_of_skew_are_logged_once_each(
+    database_clock: _FakeDatabaseClock, reports: list[tuple[str, float]]
 ) -> None:
     for ahead_s in (0.2, -29.9, 30.1, 3600, 3600.5, -3600, 1, 0.5, -31):
-        followed.read(ahead_s)
+        database_clock.read(ahead_s)
 
     assert reports == [("clock.differs", 30.1), ("clock.agrees", 1), ("clock.differs", -31)]
 
 
-def test_following_twice_reports_once(followed: _Played, reports: list[tuple[str, float]]) -> None:
-    clock.use_database_clock(followed)
+def test_clock_set_twice_is_logged_once(database_clock: _FakeDatabaseClock, reports: list[tuple[str, float]]) -> None:
+    clock.use_database_clock(database_clock)
 
-    followed.read(3600)
+    database_clock.read(3600)
 
     assert len(reports) == 1
 
 
-def test_the_difference_is_published(followed: _Played) -> None:
-    gauge.publish_difference(followed)
+def test_skew_is_published_as_a_metric(database_clock: _FakeDatabaseClock) -> None:
+    gauge.publish_difference(database_clock)
 
-    followed.read(-90.5)
+    database_clock.read(-90.5)
 
     assert REGISTRY.get_sample_value("finderfee_clock_ahead_seconds") == -90.5

@@ -1,4 +1,4 @@
-"""What follows from SECRET_KEY, while it is changed: what the former key made is believed as long as it is listed."""
+"""Keys derived from SECRET_KEY during a rotation: what a former key signed is valid as long as that key is listed."""
 
 import hashlib
 import os
@@ -19,8 +19,8 @@ _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def keys(monkeypatch):
-    """Start over with other keys: the one in force, then former ones."""
+def set_keys(monkeypatch):
+    """Return a function that sets SECRET_KEY to its first argument and SECRET_KEY_PREVIOUS to the others."""
 
     def forget() -> None:
         settings.current.cache_clear()
@@ -44,7 +44,7 @@ def _link():
     return query["expires"][0], query["signature"][0]
 
 
-def _opens(link):
+def _is_valid_link(link):
     return file_links.is_valid(UUID(int=1), expires=link[0], signature=link[1], now=_NOW)
 
 
@@ -59,19 +59,19 @@ def _token():
 _USES = {
     "sealed": (
         lambda: sealing.seal("x", belongs_to="me"),
-        lambda made: _unsealed(made) == "x",
+        lambda token: _try_unseal(token) == "x",
     ),
-    "file_link": (_link, _opens),
+    "file_link": (_link, _is_valid_link),
     "embed_token": (
         lambda: embed_bearer.encode(UUID(int=1), 7),
-        lambda made: embed_bearer.decode(made) == (UUID(int=1), 7),
+        lambda token: embed_bearer.decode(token) == (UUID(int=1), 7),
     ),
     "human_token": (lambda: human_check.find_local_issuer().issue(now=_NOW), _is_person),
-    "person_token": (_token, lambda made: tokens.verify_affiliate(made) is not None),
+    "person_token": (_token, lambda token: tokens.verify_affiliate(token) is not None),
 }
 
 
-def _unsealed(sealed):
+def _try_unseal(sealed):
     try:
         return sealing.unseal(sealed, belongs_to="me")
     except sealing.CannotUnseal:
@@ -79,38 +79,38 @@ def _unsealed(sealed):
 
 
 @pytest.mark.parametrize("use", _USES)
-def test_what_a_former_key_made_is_believed_until_that_is_no_longer_listed(keys, use):
+def test_token_of_a_former_key_is_valid_while_listed(set_keys, use):
     make, is_good = _USES[use]
-    made = make()
+    token = make()
 
-    keys(_NEW, "x" * 32, _FORMER)
-    while_listed, made_anew = is_good(made), make()
-    keys(_NEW)
+    set_keys(_NEW, "x" * 32, _FORMER)
+    while_listed, new_token = is_good(token), make()
+    set_keys(_NEW)
 
-    assert (while_listed, is_good(made), is_good(made_anew)) == (True, False, True)
+    assert (while_listed, is_good(token), is_good(new_token)) == (True, False, True)
 
 
 @pytest.mark.parametrize("use", _USES)
-def test_a_process_that_lists_the_next_key_believes_it_before_it_is_in_force(keys, use):
+def test_token_of_a_listed_next_key_is_valid(set_keys, use):
     make, is_good = _USES[use]
-    keys(_NEW, _FORMER)
-    made = make()
+    set_keys(_NEW, _FORMER)
+    token = make()
 
-    keys(_FORMER, _NEW)
+    set_keys(_FORMER, _NEW)
 
-    assert is_good(made)
+    assert is_good(token)
 
 
-def test_whoever_visits_is_somebody_new_to_a_new_key(keys):
-    before = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
+def test_visitor_hash_changes_with_the_key(set_keys):
+    old_hashes = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
     visitors.hash_network.cache_clear()
-    keys(_NEW, _FORMER)
-    after = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
+    set_keys(_NEW, _FORMER)
+    new_hashes = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
     visitors.hash_network.cache_clear()
 
-    assert not set(before) & set(after)
+    assert not set(old_hashes) & set(new_hashes)
 
 
-def test_keys_follow_from_the_use_and_the_secret(keys):
-    # Installations have sealed with this; it cannot change.
+def test_key_is_derived_from_use_and_secret(set_keys):
+    # Installations have stored data sealed with this key; it cannot change.
     assert derived_keys.current_key("seal") == hashlib.sha256(b"finderfee/seal/" + _FORMER.encode()).digest()

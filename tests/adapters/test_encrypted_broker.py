@@ -1,4 +1,4 @@
-"""The broker's server behind TLS, with a certificate of an authority of one's own: every way in which it is asked."""
+"""The broker's server behind TLS, with a certificate of a private authority, over every kind of connection."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -16,14 +16,14 @@ _TWICE = Script("return tonumber(ARGV[1]) * 2")
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory):
-    """The folder of a certificate for this machine that nobody signed but itself."""
+def trusted_certificate(tmp_path_factory):
+    """The folder of a self-signed certificate for this machine."""
     return certificate.ensure_certificate(tmp_path_factory.mktemp("ours"))
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory):
-    """Another one, for the same names."""
+def other_certificate(tmp_path_factory):
+    """The folder of another self-signed certificate for the same names."""
     return certificate.ensure_certificate(tmp_path_factory.mktemp("theirs"))
 
 
@@ -36,34 +36,38 @@ def _url(port: int, folder: Path, *, host: str = "127.0.0.1", more: str = "") ->
     return f"rediss://{host}:{port}/{db}?ssl_ca_certs={folder / 'cert.pem'}{more}"
 
 
-def test_a_server_whose_certificate_is_trusted_is_asked_as_any_other(app, ours):
-    with encrypted_broker.served(_socket(), ours) as port:
-        url = _url(port, ours)
-        wire = ThreadRedis(url)
+def test_server_with_a_trusted_certificate_works(app, trusted_certificate):
+    with encrypted_broker.serve_tls(_socket(), trusted_certificate) as port:
+        url = _url(port, trusted_certificate)
+        connection = ThreadRedis(url)
         carrier = ValkeyCarrier(client=broker.client(url), middleware=[])
 
         assert broker.client(url).ping()
-        assert [wire.run(_TWICE, 0, number) for number in (1, 2, 3)] == [2, 4, 6]
-        # What the server says by itself after the handshake is no goodbye: the connection stays the same.
-        assert wire.send("CLIENT", "ID") == wire.send("CLIENT", "ID")
+        assert [connection.run(_TWICE, 0, number) for number in (1, 2, 3)] == [2, 4, 6]
+        # Unrequested data after the handshake is no close: the connection stays the same.
+        assert connection.send("CLIENT", "ID") == connection.send("CLIENT", "ID")
         assert "maxmemory_policy" in broker.server_info(broker.client(url), "any", "memory")
         carrier.declare_queue("sales")
         assert carrier.get_declared_queues() == {"sales"}
 
 
-def test_a_server_with_another_certificate_or_name_is_told_nothing(app, ours, theirs):
-    with encrypted_broker.served(_socket(), ours) as port:
-        for url in (_url(port, theirs), _url(port, ours, host="127.0.0.2"), f"rediss://127.0.0.1:{port}"):
+def test_server_with_another_certificate_or_name_is_refused(app, trusted_certificate, other_certificate):
+    with encrypted_broker.serve_tls(_socket(), trusted_certificate) as port:
+        for url in (
+            _url(port, other_certificate),
+            _url(port, trusted_certificate, host="127.0.0.2"),
+            f"rediss://127.0.0.1:{port}",
+        ):
             with pytest.raises(RedisError):
                 broker.client(url).ping()
             with pytest.raises(RedisError):
                 ThreadRedis(url).run(_TWICE, 0, 1)
 
 
-def test_a_server_that_wants_to_know_who_we_are_is_shown_our_certificate(app, ours, theirs):
-    with encrypted_broker.served(_socket(), ours, trusts=theirs / "cert.pem") as port:
-        shown = f"&ssl_certfile={theirs / 'cert.pem'}&ssl_keyfile={theirs / 'key.pem'}"
+def test_client_certificate_is_presented_on_request(app, trusted_certificate, other_certificate):
+    with encrypted_broker.serve_tls(_socket(), trusted_certificate, client_ca=other_certificate / "cert.pem") as port:
+        client_query = f"&ssl_certfile={other_certificate / 'cert.pem'}&ssl_keyfile={other_certificate / 'key.pem'}"
 
-        assert broker.client(_url(port, ours, more=shown)).ping()
+        assert broker.client(_url(port, trusted_certificate, more=client_query)).ping()
         with pytest.raises(RedisError):
-            broker.client(_url(port, ours)).ping()
+            broker.client(_url(port, trusted_certificate)).ping()

@@ -27,7 +27,7 @@ def connection(app):
     return EventLoopRedis(servers.urls().redis_url)
 
 
-def _make(connection, *calls):
+def _send_calls(connection, *calls):
     """Make all calls at once and return pairs of place and reply, in the order of their arrival."""
     replies = []
     for place, call in enumerate(calls):
@@ -44,7 +44,7 @@ def _twice(number):
 
 
 def test_each_call_gets_its_own_reply(connection):
-    replies = _make(connection, _twice(1), ScriptCall(_NIL, ("a",), (b"",)), *map(_twice, range(2, 3000)))
+    replies = _send_calls(connection, _twice(1), ScriptCall(_NIL, ("a",), (b"",)), *map(_twice, range(2, 3000)))
 
     replies.sort(key=lambda pair: pair[0])  # a script that the server does not know is sent again, after the others
     assert replies == [(0, 2), (1, None), *((number, number * 2) for number in range(2, 3000))]
@@ -68,7 +68,7 @@ def test_flush_sends_all_queued_calls_in_one_write(connection, monkeypatch):
 def test_unknown_script_is_sent_as_text(connection):
     new = Script(f"{_TWICE.text} -- {uuid4()}")  # scripts are not flushed: other processes use this server too
 
-    assert sorted(_make(connection, ScriptCall(new, (), (1,)), ScriptCall(new, (), (2,)))) == [(0, 2), (1, 4)]
+    assert sorted(_send_calls(connection, ScriptCall(new, (), (1,)), ScriptCall(new, (), (2,)))) == [(0, 2), (1, 4)]
 
 
 def test_lost_connection_reports_an_error_for_every_pending_call(app):
@@ -78,7 +78,7 @@ def test_lost_connection_reports_an_error_for_every_pending_call(app):
         connection = EventLoopRedis(cutting.url(url))
     is_cut.set()
 
-    replies = _make(connection, _twice(1), _twice(2))
+    replies = _send_calls(connection, _twice(1), _twice(2))
 
     assert [(place, isinstance(reply, RedisError)) for place, reply in replies] == [(0, True), (1, True)]
     assert connection.is_closed
@@ -88,7 +88,7 @@ def test_error_reply_is_reported_and_closes_the_connection(connection):
     for script in (_TWICE, _FAILS):
         broker.client(servers.urls().redis_url).script_load(script.text)
 
-    replies = _make(connection, _twice(1), ScriptCall(_FAILS, (), ()), _twice(2))
+    replies = _send_calls(connection, _twice(1), ScriptCall(_FAILS, (), ()), _twice(2))
 
     assert replies[0] == (0, 2)
     assert [(place, "OOM" in str(reply)) for place, reply in replies[1:]] == [(1, True), (2, True)]

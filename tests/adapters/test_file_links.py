@@ -17,37 +17,37 @@ def _parts(file_id=_FILE):
     return query["expires"][0], query["signature"][0]
 
 
-def _is_good(expires, signature, *, file_id=_FILE, after_s=0):
+def _is_valid(expires, signature, *, file_id=_FILE, after_s=0):
     return file_links.is_valid(file_id, expires=expires, signature=signature, now=_NOW + timedelta(seconds=after_s))
 
 
 @pytest.mark.parametrize(("after_s", "is_good"), [(0, True), (299, True), (300, False), (3600, False)])
-def test_a_link_is_good_for_300_seconds(after_s, is_good):
-    assert _is_good(*_parts(), after_s=after_s) is is_good
+def test_link_expires_after_300_seconds(after_s, is_good):
+    assert _is_valid(*_parts(), after_s=after_s) is is_good
 
 
-def test_a_link_names_its_end_and_its_file():
+def test_link_names_its_expiry_and_file():
     url = urlsplit(file_links.build_url(_FILE, now=_NOW))
 
     assert url.path == f"/api/files/{_FILE}"
     assert _parts()[0] == str(int(_NOW.timestamp()) + 300)
 
 
-def test_a_link_is_good_for_its_own_file_alone():
-    assert not _is_good(*_parts(), file_id=_OTHER)
+def test_link_is_invalid_for_another_file():
+    assert not _is_valid(*_parts(), file_id=_OTHER)
 
 
-def test_a_longer_life_needs_another_signature():
+def test_later_expiry_invalidates_the_signature():
     expires, signature = _parts()
 
-    assert not _is_good(str(int(expires) + 1), signature)
+    assert not _is_valid(str(int(expires) + 1), signature)
 
 
 @pytest.mark.parametrize("expires", ["", "x", "-1", "1e9", "٣", " 1", "9" * 5000])  # Arabic digit
-def test_a_time_that_is_none_is_refused(expires):
-    assert not _is_good(expires, _parts()[1])
+def test_malformed_expiry_is_rejected(expires):
+    assert not _is_valid(expires, _parts()[1])
 
 
 @pytest.mark.parametrize("signature", ["", "x", "é", "\ud800", "0" * 64])
-def test_a_signature_that_is_none_is_refused(signature):
-    assert not _is_good(_parts()[0], signature)
+def test_wrong_signature_is_rejected(signature):
+    assert not _is_valid(_parts()[0], signature)

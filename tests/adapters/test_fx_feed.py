@@ -1,4 +1,4 @@
-"""The feed of rates: a host that was chosen, and that may still be slow, wrong or gone."""
+"""The exchange rate feed: its host may be slow, wrong or unreachable."""
 
 import socket
 import threading
@@ -13,61 +13,64 @@ from adapters.fx_feed import FeedAway
 
 @contextmanager
 def _server(*pieces, pause_s=0.0, hold=False):
-    """Answer one connection with these bytes, a pause between two of them; `hold` keeps it open afterwards."""
+    """Answer one connection with these pieces, `pause_s` apart; `hold` keeps it open afterwards."""
     listening = socket.create_server(("127.0.0.1", 0))
-    asked, done = [], threading.Event()
+    requests, is_done = [], threading.Event()
 
     def answer():
         peer, _ = listening.accept()
         with peer:
-            asked.append(peer.recv(4096).decode())
+            requests.append(peer.recv(4096).decode())
             try:
                 for piece in pieces:
                     peer.sendall(piece)
-                    done.wait(pause_s)
+                    is_done.wait(pause_s)
                 if hold:
-                    done.wait(120)
-            except OSError:  # who asked has left
+                    is_done.wait(120)
+            except OSError:  # the client has disconnected
                 pass
 
     thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/daily.xml", asked
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/daily.xml", requests
     finally:
-        done.set()
+        is_done.set()
         listening.close()
         thread.join(60)
 
 
 def _answer(body, status="200 OK", **headers):
-    named = {"Content-Length": str(len(body)), **{name.replace("_", "-"): value for name, value in headers.items()}}
-    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in named.items())]
+    all_headers = {
+        "Content-Length": str(len(body)),
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in all_headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def test_the_file_comes_as_it_is():
-    with _server(_answer(b"currency,perUsd,date\n")) as (url, asked):
+def test_file_is_returned_unchanged():
+    with _server(_answer(b"currency,perUsd,date\n")) as (url, requests):
         assert fx_feed.fetch(url) == b"currency,perUsd,date\n"
 
-    assert asked[0].startswith("GET /daily.xml HTTP/1.1\r\n")
-    assert "identity" in asked[0]
-    assert "Authorization" not in asked[0]
+    assert requests[0].startswith("GET /daily.xml HTTP/1.1\r\n")
+    assert "identity" in requests[0]
+    assert "Authorization" not in requests[0]
 
 
-def test_a_file_without_a_length_ends_with_its_connection():
+def test_file_without_a_length_ends_with_the_connection():
     with _server(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst,", b"second", pause_s=0.05) as (url, _):
         assert fx_feed.fetch(url) == b"first,second"
 
 
-def test_a_redirect_is_not_followed():
+def test_redirect_is_not_followed():
     elsewhere = _answer(b"", "302 Found", Location="http://127.0.0.1:1/")
     with _server(elsewhere) as (url, _), pytest.raises(FeedAway, match=r"^it responded 302$"):
         fx_feed.fetch(url)
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified", "404 Not Found", "500 Oh", "301 x"])
-def test_anything_but_200_is_no_file(status):
+def test_status_other_than_200_raises(status):
     with _server(_answer(b"", status)) as (url, _), pytest.raises(FeedAway, match=f"^it responded {status[:3]}$"):
         fx_feed.fetch(url)
 
@@ -81,19 +84,19 @@ def test_anything_but_200_is_no_file(status):
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",),
     ],
 )
-def test_garbage_is_no_file(pieces):
+def test_garbage_response_raises(pieces):
     with _server(*pieces) as (url, _), pytest.raises(FeedAway):
         fx_feed.fetch(url)
 
 
-def test_a_huge_answer_is_cut_off():
+def test_oversized_response_raises():
     with _server(_answer(b"x" * 5_000)) as (url, _), pytest.raises(FeedAway, match="longer than 4999 bytes"):
         fx_feed.fetch(url, max_bytes=4_999)
     with _server(_answer(b"x" * 5_000)) as (url, _):
         assert len(fx_feed.fetch(url, max_bytes=5_000)) == 5_000
 
 
-def test_an_answer_without_end_is_cut_off():
+def test_endless_response_raises():
     with _server(b"HTTP/1.1 200 OK\r\n\r\n", *[b"x" * 1000] * 50) as (url, _), pytest.raises(FeedAway, match="longer"):
         fx_feed.fetch(url, max_bytes=10_000)
 
@@ -106,20 +109,20 @@ def test_an_answer_without_end_is_cut_off():
         (b"HTTP/1.1 200 OK\r\n\r\n", *[b"x"] * 1200),
     ],
 )
-def test_a_slow_answer_ends_in_time(pieces):
+def test_slow_response_ends_in_time(pieces):
     with _server(*pieces, pause_s=0.1, hold=True) as (url, _):
-        began = time.monotonic()
+        started = time.monotonic()
         with pytest.raises(FeedAway, match=r"no complete response|too slowly"):
             fx_feed.fetch(url, whole_call_s=0.4)
-        assert time.monotonic() - began < 60  # and the whole of it would take two minutes
+        assert time.monotonic() - started < 60  # the whole response would take two minutes
 
 
-def test_nobody_there_is_said_without_their_words():
+def test_unreachable_host_is_reported_without_details():
     with pytest.raises(FeedAway, match=r"^the call failed: ConnectionError$"):
         fx_feed.fetch("http://127.0.0.1:1/")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://example.com/x", "://", "example.com", ""])
-def test_only_the_web_is_asked(url):
+def test_url_must_be_http_or_https(url):
     with pytest.raises(FeedAway, match="neither https nor http"):
         fx_feed.fetch(url)

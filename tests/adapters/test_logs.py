@@ -1,4 +1,4 @@
-"""No log line shows a customer or a secret: not from a route, not from a job, not from a library."""
+"""No log line of a route, a job or a library contains customer data or a secret."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ from models import db
 
 _EMAIL = "ann@secret.example.com"
 
-# Everything that logs, at debug level: sales good and refused, an application, a route and jobs that fail on a row
+# Everything that logs, at debug level: accepted and rejected sales, an application, a route and jobs that fail on a row
 # with a customer in it. Prints what must not be in the log.
 _SCRIPT = """
 import json, sys
@@ -107,39 +107,39 @@ print(json.dumps({"secrets": secrets, "answers": [getattr(answer, "status_code",
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
-def test_no_line_at_debug_level_shows_a_customer_or_a_secret(app, log_format):
+def test_debug_log_contains_no_customer_and_no_secret(app, log_format):
     db.db.drop_connection()
 
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _SCRIPT, _EMAIL],
         env={**os.environ, "LOG_LEVEL": "debug", "LOG_FORMAT": log_format},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
     )
-    told = json.loads(done.stdout)
+    output = json.loads(result.stdout)
 
-    assert told["answers"] == [200, 400, 400, 400, 401, 200, 0, 201, 200, 500]
+    assert output["answers"] == [200, 400, 400, 400, 401, 200, 0, 201, 200, 500]
     for name in ("test.fails", "test.chained", "test.interrupted", "TimeLimitExceeded", "request.failed", "/fails"):
-        assert name in done.stderr, name
-    assert done.stderr.count("UniqueViolation") >= 2
-    assert [secret for secret in told["secrets"] if secret in done.stderr] == []
+        assert name in result.stderr, name
+    assert result.stderr.count("UniqueViolation") >= 2
+    assert [secret for secret in output["secrets"] if secret in result.stderr] == []
 
 
-def _collision() -> peewee.IntegrityError:
+def _unique_violation() -> peewee.IntegrityError:
     with pytest.raises(peewee.IntegrityError) as caught, db.any_org_work():
         db.db.run("insert into queue_pause (queue) values (%s), (%s)", (_EMAIL, _EMAIL))
     return caught.value
 
 
-def test_the_row_that_a_constraint_quotes_is_left_out(app):
-    text = str(_collision())
+def test_row_quoted_by_a_constraint_error_is_removed(app):
+    text = str(_unique_violation())
 
     assert _EMAIL in text
     assert logs.strip_values(text) == 'duplicate key value violates unique constraint "queue_pause_pkey"'
 
 
-def test_the_statement_that_an_error_quotes_is_left_out(app):
+def test_statement_quoted_by_an_error_is_removed(app):
     with pytest.raises(peewee.ProgrammingError) as caught, db.any_org_work():
         db.db.run("select %s, nothing_of_that_name", (_EMAIL,))
 
@@ -147,7 +147,7 @@ def test_the_statement_that_an_error_quotes_is_left_out(app):
     assert logs.strip_values(str(caught.value)) == 'column "nothing_of_that_name" does not exist'
 
 
-def test_a_value_of_several_lines_is_left_out_whole():
+def test_multi_line_value_is_removed_completely():
     text = (
         "Bad: no\nDETAIL:  Failing row contains (1, Ann\n\nann@x, ...).\n\nThe above exception was the cause\n\nEnd: x"
     )
@@ -155,7 +155,7 @@ def test_a_value_of_several_lines_is_left_out_whole():
     assert logs.strip_values(text) == "Bad: no\n\nThe above exception was the cause\n\nEnd: x"
 
 
-def test_a_text_without_quotations_stays_as_it_is():
+def test_text_without_quoted_values_is_unchanged():
     text = 'Traceback (most recent call last):\n  File "x.py", line 1, in f\nValueError: the details are elsewhere'
 
     assert logs.strip_values(text) == text
@@ -163,7 +163,7 @@ def test_a_text_without_quotations_stays_as_it_is():
 
 @pytest.fixture
 def library_handler(app):
-    """What shows the records of libraries, configured for the format asked for; the usual one is back after it."""
+    """Return a function that configures logging for a format and returns the root handler; undone afterwards."""
 
     def configured(log_format):
         logs.configure(dataclasses.replace(settings.current().monitoring, log_format=log_format))
@@ -178,24 +178,24 @@ def library_handler(app):
     logs.configure(settings.current().monitoring)
 
 
-def test_a_librarys_record_is_a_line_like_ours_and_its_traceback_is_cleaned_too(library_handler):
-    error = _collision()
+def test_library_record_is_json_with_a_clean_traceback(library_handler):
+    error = _unique_violation()
     record = logging.LogRecord(
         "dramatiq", logging.ERROR, "x.py", 1, "Failed %s", ("once",), (type(error), error, error.__traceback__)
     )
 
     line = library_handler("json").format(record)
 
-    told = json.loads(line)
+    entry = json.loads(line)
     assert "\n" not in line
-    assert (told["event"], told["level"], told["logger"]) == ("Failed once", "error", "dramatiq")
-    assert told["exception"].startswith("Traceback (most recent call last):\n")
-    assert "UniqueViolation" in told["exception"]
+    assert (entry["event"], entry["level"], entry["logger"]) == ("Failed once", "error", "dramatiq")
+    assert entry["exception"].startswith("Traceback (most recent call last):\n")
+    assert "UniqueViolation" in entry["exception"]
     assert _EMAIL not in line
 
 
-def test_a_traceback_within_a_librarys_message_is_cleaned_too(library_handler):
-    text = "".join(traceback.format_exception(_collision()))
+def test_traceback_inside_a_library_message_is_cleaned(library_handler):
+    text = "".join(traceback.format_exception(_unique_violation()))
     record = logging.LogRecord("dramatiq", logging.WARNING, "x.py", 1, text, (), None)
 
     line = library_handler("json").format(record)
@@ -204,7 +204,7 @@ def test_a_traceback_within_a_librarys_message_is_cleaned_too(library_handler):
     assert _EMAIL not in line
 
 
-def test_a_librarys_record_is_readable_on_a_console(library_handler):
+def test_library_record_is_plain_text_on_a_console(library_handler):
     record = logging.LogRecord("dramatiq", logging.ERROR, "x.py", 1, "Failed", (), None)
 
     line = library_handler("console").format(record)
@@ -213,5 +213,5 @@ def test_a_librarys_record_is_readable_on_a_console(library_handler):
     assert not line.startswith("{")
 
 
-def test_a_value_that_is_no_unicode_is_logged_all_the_same():
+def test_invalid_unicode_is_logged_escaped():
     assert logs._dumps({"error": "a \ud800", "n": 1}) == '{"error": "a \\ud800", "n": 1}'

@@ -1,4 +1,4 @@
-"""The server of numbers at METRICS_PORT answers at the same hosts as `/metrics` of a web process."""
+"""The metrics server at METRICS_PORT accepts the same hosts as `/metrics` of a web process."""
 
 import http.client
 import socket
@@ -53,11 +53,11 @@ def _get(port, headers):
         ("", 404),
     ],
 )
-def test_foreign_host_gets_404_and_own_host_the_numbers(port, host, status):
-    answer = _get(port, [("Host", host)])
+def test_foreign_host_gets_404_and_own_host_gets_metrics(port, host, status):
+    response = _get(port, [("Host", host)])
 
-    assert answer[0] == status
-    assert any(text_string_to_metric_families(answer[1])) is (status == 200)
+    assert response[0] == status
+    assert any(text_string_to_metric_families(response[1])) is (status == 200)
 
 
 @pytest.mark.parametrize("headers", [[], [("Host", "localhost"), ("Host", "partners.acme.example")]])
@@ -65,6 +65,6 @@ def test_request_without_one_host_gets_404(port, headers):
     assert _get(port, headers)[0] == 404
 
 
-def test_port_that_another_process_has_is_left_to_it(port):
+def test_port_in_use_by_another_process_is_left_alone(port):
     assert metrics.serve(port) is None
     assert _get(port, [("Host", "localhost")])[0] == 200

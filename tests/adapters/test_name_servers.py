@@ -1,4 +1,4 @@
-"""What name servers of any kind say, and what is made of it."""
+"""Replies of name servers of every kind, and how they are interpreted."""
 
 import socket
 import threading
@@ -11,24 +11,24 @@ from domain.host_proofs.records import ExpectedProof, ReplyKind
 from tests.support.outside.name_server import NameServer
 from tests.support.turning import turn
 
-_WANTED = ExpectedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
+_EXPECTED = ExpectedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
 
 
 @pytest.fixture
 def server():
-    made = NameServer()
-    yield made
-    made.close()
+    name_server = NameServer()
+    yield name_server
+    name_server.close()
 
 
-def _read(monkeypatch, *addresses, longest_s=60.0):
+def _read(monkeypatch, *addresses, limit_s=60.0):
     split = [address.rpartition(":") for address in addresses]
     turn(monkeypatch, web={"dns_servers": tuple((host, int(port)) for host, _, port in split)})
-    return name_servers.read(_WANTED, limit_s=longest_s)
+    return name_servers.read(_EXPECTED, limit_s=limit_s)
 
 
-class _Odd:
-    """A server that answers everything with the same bytes behind the number of the question."""
+class _FixedReplyServer:
+    """A DNS server that answers every query with its id and fixed bytes."""
 
     def __init__(self, answer):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -50,12 +50,12 @@ class _Odd:
         self._socket.close()
 
 
-def test_a_name_that_is_silent_failing_empty_or_not_there_are_four_things(server, monkeypatch):
-    server.silent = {_WANTED.name}
-    silent = _read(monkeypatch, server.address, longest_s=0.3).end.kind
-    server.silent, server.broken = set(), {_WANTED.name}
+def test_silent_failing_empty_and_missing_names_are_distinct(server, monkeypatch):
+    server.silent = {_EXPECTED.name}
+    silent = _read(monkeypatch, server.address, limit_s=0.3).end.kind
+    server.silent, server.broken = set(), {_EXPECTED.name}
     failed = _read(monkeypatch, server.address).end.kind
-    server.broken, server.zone = set(), {(_WANTED.name, "MX"): ["10 mx.adapters.example."]}
+    server.broken, server.zone = set(), {(_EXPECTED.name, "MX"): ["10 mx.adapters.example."]}
     empty = _read(monkeypatch, server.address).end.kind
     server.zone = {}
 
@@ -67,19 +67,19 @@ def test_a_name_that_is_silent_failing_empty_or_not_there_are_four_things(server
     ]
 
 
-def test_the_chain_ends_at_the_wanted_host_and_addresses_are_told_of_a_name_without_one(server, monkeypatch):
+def test_chain_ends_at_the_expected_host_and_addresses_are_read(server, monkeypatch):
     server.zone = {
-        (_WANTED.name, "CNAME"): ["Hop.adapters.example."],
+        (_EXPECTED.name, "CNAME"): ["Hop.adapters.example."],
         ("hop.adapters.example", "CNAME"): ["AFFILIATES.adapters.example."],
-        (_WANTED.target, "CNAME"): ["behind.adapters.example."],
+        (_EXPECTED.target, "CNAME"): ["behind.adapters.example."],
     }
-    led = _read(monkeypatch, server.address)
-    server.zone = {(_WANTED.name, "A"): ["192.0.2.1"], (_WANTED.name, "AAAA"): ["2001:db8::1"]}
-    stands = _read(monkeypatch, server.address)
+    via_cname = _read(monkeypatch, server.address)
+    server.zone = {(_EXPECTED.name, "A"): ["192.0.2.1"], (_EXPECTED.name, "AAAA"): ["2001:db8::1"]}
+    via_addresses = _read(monkeypatch, server.address)
 
-    assert led.chain == ("hop.adapters.example", _WANTED.target)
-    assert (_WANTED.target, "CNAME") not in server.asked
-    assert (stands.chain, stands.addresses.values) == ((), ("192.0.2.1", "2001:db8::1"))
+    assert via_cname.chain == ("hop.adapters.example", _EXPECTED.target)
+    assert (_EXPECTED.target, "CNAME") not in server.asked
+    assert (via_addresses.chain, via_addresses.addresses.values) == ((), ("192.0.2.1", "2001:db8::1"))
 
 
 @pytest.mark.parametrize(
@@ -89,31 +89,31 @@ def test_the_chain_ends_at_the_wanted_host_and_addresses_are_told_of_a_name_with
         lambda query: b"\x00",
         lambda query: b"\xff" * 500,
         lambda query: query[2:],
-        lambda query: b"\x83\x80" + query[4:],  # cut short, and nobody listens where the rest is asked for
+        lambda query: b"\x83\x80" + query[4:],  # truncated, and no TCP server has the rest
         lambda query: b"\x81\x85" + query[4:],  # REFUSED
     ],
     ids=["nothing", "a byte", "noise", "the question", "truncated", "refused"],
 )
-def test_what_cannot_be_read_says_nothing_of_the_name(monkeypatch, answer):
-    odd = _Odd(answer)
-    read = _read(monkeypatch, odd.address, longest_s=0.3)
-    odd.close()
+def test_unreadable_reply_is_not_definite(monkeypatch, answer):
+    fixed_server = _FixedReplyServer(answer)
+    reading = _read(monkeypatch, fixed_server.address, limit_s=0.3)
+    fixed_server.close()
 
-    assert {reply.is_definite for reply in (read.texts, read.end)} == {False}
-
-
-def test_the_next_server_is_asked_where_the_first_is_silent(server, monkeypatch):
-    server.zone = {(_WANTED.name, "CNAME"): [f"{_WANTED.target}."]}
-    mute = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    mute.bind(("127.0.0.1", 0))
-
-    read = _read(monkeypatch, f"127.0.0.1:{mute.getsockname()[1]}", server.address)
-    mute.close()
-
-    assert read.chain == (_WANTED.target,)
+    assert {reply.is_definite for reply in (reading.texts, reading.end)} == {False}
 
 
-def test_turns_are_few_and_come_back():
+def test_next_server_is_asked_if_the_first_is_silent(server, monkeypatch):
+    server.zone = {(_EXPECTED.name, "CNAME"): [f"{_EXPECTED.target}."]}
+    silent_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    silent_socket.bind(("127.0.0.1", 0))
+
+    reading = _read(monkeypatch, f"127.0.0.1:{silent_socket.getsockname()[1]}", server.address)
+    silent_socket.close()
+
+    assert reading.chain == (_EXPECTED.target,)
+
+
+def test_reading_slots_are_limited_and_released():
     with ExitStack() as stack:
         for _ in range(3):
             stack.enter_context(name_servers.reading_slot())

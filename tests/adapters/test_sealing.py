@@ -1,4 +1,4 @@
-"""Sealed secrets open for their owner, with the same key, unchanged, and in no other way."""
+"""A sealed secret opens only for its owner, with the same key, unchanged."""
 
 import os
 import subprocess
@@ -18,20 +18,20 @@ except sealing.CannotUnseal as error:
 """
 
 
-def _unsealed_elsewhere(sealed: bytes, secret_key: str) -> str:
+def _unseal_in_another_process(sealed: bytes, secret_key: str) -> str:
     command = [sys.executable, "-c", _UNSEAL, sealed.hex()]
     environment = {**os.environ, "SECRET_KEY": secret_key}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("secret", ["ffsec_abc", "", "é ✓", "x" * 10_000])
-def test_a_sealed_secret_opens_for_its_owner(secret):
+def test_sealed_secret_opens_for_its_owner(secret):
     sealed = sealing.seal(secret, belongs_to="me")
 
     assert sealing.unseal(sealed, belongs_to="me") == secret
 
 
-def test_a_sealed_secret_does_not_show_what_it_holds_and_is_never_the_same_twice():
+def test_sealed_secret_is_opaque_and_never_repeats():
     first = sealing.seal("ffsec_abc", belongs_to="me")
     second = sealing.seal("ffsec_abc", belongs_to="me")
 
@@ -39,7 +39,7 @@ def test_a_sealed_secret_does_not_show_what_it_holds_and_is_never_the_same_twice
     assert first != second
 
 
-def test_a_secret_copied_to_another_owner_does_not_open():
+def test_secret_copied_to_another_owner_does_not_open():
     sealed = sealing.seal("ffsec_abc", belongs_to="me")
 
     with pytest.raises(sealing.CannotUnseal, match="rotate the secret"):
@@ -47,7 +47,7 @@ def test_a_secret_copied_to_another_owner_does_not_open():
 
 
 @pytest.mark.parametrize("place", [1, 12, 13, 20, -1])
-def test_a_changed_byte_is_noticed(place):
+def test_changed_byte_raises_cannot_unseal(place):
     sealed = bytearray(sealing.seal("ffsec_abc", belongs_to="me"))
     sealed[place] ^= 1
 
@@ -56,39 +56,39 @@ def test_a_changed_byte_is_noticed(place):
 
 
 @pytest.mark.parametrize("length", [0, 1, 5, 13, 20])
-def test_a_sealed_secret_that_was_cut_short_does_not_open(length):
+def test_truncated_secret_does_not_open(length):
     sealed = sealing.seal("ffsec_abc", belongs_to="me")[:length]
 
     with pytest.raises(sealing.CannotUnseal):
         sealing.unseal(sealed, belongs_to="me")
 
 
-def test_another_process_opens_it_with_the_same_key_and_not_with_another():
+def test_another_process_needs_the_same_key():
     sealed = sealing.seal("ffsec_abc", belongs_to="me")
 
-    assert _unsealed_elsewhere(sealed, os.environ["SECRET_KEY"]) == "ffsec_abc"
-    assert "cannot be read with this SECRET_KEY" in _unsealed_elsewhere(
+    assert _unseal_in_another_process(sealed, os.environ["SECRET_KEY"]) == "ffsec_abc"
+    assert "cannot be read with this SECRET_KEY" in _unseal_in_another_process(
         sealed, "another key of more than 32 characters"
     )
 
 
-def test_a_sealed_secret_with_any_byte_changed_does_not_open():
+def test_secret_with_any_byte_changed_does_not_open():
     sealed = sealing.seal("secret", belongs_to="me")
     opened = [
         place
         for place in range(len(sealed))
-        if _opens(sealed[:place] + bytes([sealed[place] ^ 1]) + sealed[place + 1 :])
+        if _can_unseal(sealed[:place] + bytes([sealed[place] ^ 1]) + sealed[place + 1 :])
     ]
 
     assert opened == []
 
 
 @pytest.mark.parametrize("version", [0, 2, 9, 255])
-def test_an_unknown_version_does_not_open(version):
-    assert not _opens(bytes([version]) + sealing.seal("secret", belongs_to="me")[1:])
+def test_unknown_version_does_not_open(version):
+    assert not _can_unseal(bytes([version]) + sealing.seal("secret", belongs_to="me")[1:])
 
 
-def test_what_an_earlier_release_sealed_still_opens():
+def test_secret_of_an_earlier_release_opens():
     # Version 1 of the format, written out: version, nonce, AES-256-GCM with the owner as associated data.
     nonce = bytes(range(12))
     sealed = b"\x01" + nonce + sealing._ciphers()[0].encrypt(nonce, b"secret", b"me")
@@ -96,7 +96,7 @@ def test_what_an_earlier_release_sealed_still_opens():
     assert sealing.unseal(sealed, belongs_to="me") == "secret"
 
 
-def _opens(sealed: bytes) -> bool:
+def _can_unseal(sealed: bytes) -> bool:
     try:
         sealing.unseal(sealed, belongs_to="me")
     except sealing.CannotUnseal:

@@ -14,8 +14,8 @@ _TWICE = Script("return tonumber(ARGV[1]) * 2")
 
 
 @pytest.fixture
-def wire(app):
-    """A connection that was used before."""
+def connection(app):
+    """A connection that was used already."""
     wire = ThreadRedis(servers.urls().redis_url)
     assert wire.run(_TWICE, 0, 1) == 2
     return wire
@@ -25,42 +25,42 @@ def _admin():
     return broker.client(servers.urls().redis_url)
 
 
-def test_a_script_that_the_server_forgot_is_sent_again(tmp_path):
-    """On a server of its own: what the tests' one forgets, it forgets for those in other processes as well."""
+def test_forgotten_script_is_sent_again(tmp_path):
+    """Uses its own server: flushing scripts of the shared one would affect other processes."""
     url = server_pair.start(tmp_path, postgres=False, durable=False).redis_url
     try:
-        wire = ThreadRedis(url)
-        first = wire.run(_TWICE, 0, 1)
+        connection = ThreadRedis(url)
+        first = connection.run(_TWICE, 0, 1)
         broker.client(url).script_flush()
 
-        assert [first, *(wire.run(_TWICE, 0, number) for number in (2, 3))] == [2, 4, 6]
+        assert [first, *(connection.run(_TWICE, 0, number) for number in (2, 3))] == [2, 4, 6]
     finally:
         server_pair.stop(tmp_path)
 
 
-def test_a_connection_that_the_server_closed_is_opened_again(wire):
-    _admin().client_kill_filter(_id=wire.send("CLIENT", "ID"))
+def test_connection_closed_by_the_server_is_reopened(connection):
+    _admin().client_kill_filter(_id=connection.send("CLIENT", "ID"))
 
-    assert wire.run(_TWICE, 0, 2) == 4
+    assert connection.run(_TWICE, 0, 2) == 4
 
 
-def test_every_thread_has_a_connection_of_its_own(wire):
-    found = [wire.send("CLIENT", "ID")]
-    other = threading.Thread(target=lambda: found.append(wire.send("CLIENT", "ID")))
+def test_each_thread_has_its_own_connection(connection):
+    connection_ids = [connection.send("CLIENT", "ID")]
+    other = threading.Thread(target=lambda: connection_ids.append(connection.send("CLIENT", "ID")))
     other.start()
     other.join()
 
-    assert len(set(found)) == 2
-    assert wire.send("CLIENT", "ID") == found[0]
+    assert len(set(connection_ids)) == 2
+    assert connection.send("CLIENT", "ID") == connection_ids[0]
 
 
-def test_another_process_has_a_connection_of_its_own(wire, monkeypatch):
-    before = wire.send("CLIENT", "ID")
+def test_each_process_has_its_own_connection(connection, monkeypatch):
+    before = connection.send("CLIENT", "ID")
     monkeypatch.setattr(os, "getpid", lambda: 1)
 
-    assert wire.send("CLIENT", "ID") != before
+    assert connection.send("CLIENT", "ID") != before
 
 
-def test_a_server_that_is_away_is_an_error():
+def test_unreachable_server_raises_redis_error():
     with pytest.raises(RedisError):
         ThreadRedis("unix:///nowhere/valkey.sock?db=0").run(_TWICE, 0, 1)

@@ -1,4 +1,4 @@
-"""A workflow from end to end: it subscribes, acts, finds what it did, is told of it; what comes twice is done once."""
+"""An automation workflow end to end: subscribe, act, search, receive events; repeated actions run once."""
 
 import time
 
@@ -20,30 +20,30 @@ TRIGGERS = (
 
 @pytest.fixture
 def shop(brand):
-    """A brand that takes sales itself and mints codes at a gateway, which would bring its sales as well."""
+    """A brand that records sales itself and mints codes at a gateway."""
     brand.program(slug="spring")
     brand.affiliate("ben", email=f"ben@{brand.id.hex}.test")
     return brand
 
 
-def _found(brand, what, **asked):
-    query = "&".join(f"{name}={value}" for name, value in asked.items())
+def _search(brand, what, **params):
+    query = "&".join(f"{name}={value}" for name, value in params.items())
     return brand.get(f"{AUTOMATION}/search/{what}?{query}").json
 
 
-def _twice(send, key):
+def _send_twice(send, key):
     first, again = send(Idempotency_Key=key), send(Idempotency_Key=key)
     assert first.status_code in (200, 201), (key, first.get_data(as_text=True))
     assert (again.status_code, again.json) == (first.status_code, first.json), key
     return first.json
 
 
-def test_nine_actions_are_found_again_and_told_and_each_is_done_once(shop, receiver, drain):
+def test_nine_actions_are_searchable_reported_and_done_once(shop, receiver, drain):
     for event in TRIGGERS:
         body = {"event": event, "targetUrl": f"{receiver.url}/{event}"}
         assert shop.post(f"{AUTOMATION}/hooks", body).status_code == 201
-    (campaign,) = _found(shop, "campaigns", slug="spring")
-    (ben,) = _found(shop, "affiliates", slug="ben")
+    (campaign,) = _search(shop, "campaigns", slug="spring")
+    (ben,) = _search(shop, "affiliates", slug="ben")
     email = f"ann@{shop.id.hex}.test"
 
     sale = {"externalEventId": "order-1", "affiliateSlug": "ben", "amountCents": 4900, "currency": "USD"}
@@ -52,37 +52,37 @@ def test_nine_actions_are_found_again_and_told_and_each_is_done_once(shop, recei
     assert shop.sale(**sale).status_code == shop.sale(**sale).status_code == 200
     assert "leadId" in shop.signed("/api/tracking/lead", lead).json
     assert shop.signed("/api/tracking/lead", lead, at=int(time.time()) + 1).json == {"ok": True, "deduped": True}
-    _twice(lambda **key: shop.signed("/api/tracking/refund", refund, **key), "refund")
+    _send_twice(lambda **key: shop.signed("/api/tracking/refund", refund, **key), "refund")
 
-    ann = _twice(
+    ann = _send_twice(
         lambda **key: shop.post(
             "/api/v1/affiliates", {"programId": campaign["id"], "email": email, "status": "Pending"}, **key
         ),
         "create",
     )
-    whose = f"/api/v1/affiliates/{ann['id']}"
-    _twice(lambda **key: shop.call("PATCH", whose, {"tags": ["vip"]}, **key), "update")
-    _twice(lambda **key: shop.post(f"{whose}/approve", {}, **key), "approve")
-    asked = {"programId": campaign["id"], "email": f"eve@{shop.id.hex}.test", "fullName": "Eve"}
-    assert "acceptUrl" in _twice(lambda **key: shop.post("/api/affiliate-invites", asked, **key), "invite")
+    affiliate_path = f"/api/v1/affiliates/{ann['id']}"
+    _send_twice(lambda **key: shop.call("PATCH", affiliate_path, {"tags": ["vip"]}, **key), "update")
+    _send_twice(lambda **key: shop.post(f"{affiliate_path}/approve", {}, **key), "approve")
+    invite = {"programId": campaign["id"], "email": f"eve@{shop.id.hex}.test", "fullName": "Eve"}
+    assert "acceptUrl" in _send_twice(lambda **key: shop.post("/api/affiliate-invites", invite, **key), "invite")
     bonus = {"programId": campaign["id"], "affiliateId": ben["id"], "kind": "bonus", "commissionCents": 500}
-    _twice(lambda **key: shop.post("/api/v1/conversions", bonus, **key), "bonus")
+    _send_twice(lambda **key: shop.post("/api/v1/conversions", bonus, **key), "bonus")
     with played() as stage:
         connected(shop.person("Owner"), stage)
         coupon = coupons.coupon(shop)
         code = {"campaignCouponId": coupon["id"], "code": f"ANN{shop.id.hex[:8].upper()}"}
-        _twice(lambda **key: shop.post(f"{whose}/coupons", code, **key), "code")
+        _send_twice(lambda **key: shop.post(f"{affiliate_path}/coupons", code, **key), "code")
     drain()
 
-    (found,) = _found(shop, "conversions", externalEventId="order-1")
-    assert (found["amountCents"], found["refundedAmountCents"], found["affiliateId"]) == (4900, 900, ben["id"])
-    (again,) = _found(shop, "affiliates", email=email.upper())
-    assert (again["id"], again["status"], again["tags"]) == (ann["id"], "Approved", ["vip"])
-    told = [event["type"] for event in receiver.events]
-    of_sales = [event["data"]["type"] for event in receiver.events if event["type"] == "conversion.created"]
-    assert {event: told.count(event) for event in TRIGGERS[1:]} == dict.fromkeys(TRIGGERS[1:], 1)
-    assert sorted(of_sales) == ["Bonus", "LeadReward", "OneTime"]
+    (sale_row,) = _search(shop, "conversions", externalEventId="order-1")
+    assert (sale_row["amountCents"], sale_row["refundedAmountCents"], sale_row["affiliateId"]) == (4900, 900, ben["id"])
+    (ann_row,) = _search(shop, "affiliates", email=email.upper())
+    assert (ann_row["id"], ann_row["status"], ann_row["tags"]) == (ann["id"], "Approved", ["vip"])
+    event_types = [event["type"] for event in receiver.events]
+    conversion_types = [event["data"]["type"] for event in receiver.events if event["type"] == "conversion.created"]
+    assert {event: event_types.count(event) for event in TRIGGERS[1:]} == dict.fromkeys(TRIGGERS[1:], 1)
+    assert sorted(conversion_types) == ["Bonus", "LeadReward", "OneTime"]
     for received in receiver.received:
         assert received.path.endswith(f"/{received.event['type']}")
-        shown = shop.get(f"{AUTOMATION}/events/{received.event['type']}/samples?limit=10").json
-        assert received.event in shown
+        samples = shop.get(f"{AUTOMATION}/events/{received.event['type']}/samples?limit=10").json
+        assert received.event in samples

@@ -1,4 +1,4 @@
-"""Whatever is sold, refunded and told again: a code counts what it credited and is not refunded in full."""
+"""A code's redemption count is the number of credited sales that are not fully refunded, whatever events arrive."""
 
 from collections import Counter
 from datetime import timedelta
@@ -14,7 +14,7 @@ from tests.support.gateways.stage import Purchase
 from tests.support.rows.brands import Brand
 
 _CODES = ("ONE-1", "TWO-2", None)
-_ACTS = st.one_of(
+_ACTIONS = st.one_of(
     st.tuples(st.just("sell"), st.sampled_from(_CODES), st.integers(100, 10_000)),
     st.tuples(st.just("refund"), st.integers(0, 9), st.sampled_from([0.25, 0.5, 1.0])),
     st.tuples(st.just("restore"), st.integers(0, 9), st.just(None)),
@@ -27,45 +27,45 @@ class _Shop:
         self.brand, self.stage = Brand.create(app), stage
         self.brand.program()
         jane = self.brand.affiliate("jane")
-        made = connected(self.brand.person("Owner"), stage)
-        self.path = "/" + made["webhookUrl"].split("/", 3)[3]
+        connection = connected(self.brand.person("Owner"), stage)
+        self.path = "/" + connection["webhookUrl"].split("/", 3)[3]
         family = coupon(self.brand)["id"]
         for text in _CODES[:2]:
             code(self.brand, jane, family, text)
         self.sales, self.refunded = [], []
 
-    def hear(self, *sent):
-        for one in sent:
-            self.brand.app.test_client().post(self.path, data=one.body, headers=dict(one.headers))
+    def deliver(self, *sent):
+        for request in sent:
+            self.brand.app.test_client().post(self.path, data=request.body, headers=dict(request.headers))
 
-    def act(self, kind, which, much):
+    def act(self, kind, which, amount):
         if kind == "sell":
             customer = str(len(self.sales))
             sale = self.stage.pay(
-                Purchase(cents=much, code=which, slug=None, customer=customer, email=f"b{customer}@example.com")
+                Purchase(cents=amount, code=which, slug=None, customer=customer, email=f"b{customer}@example.com")
             )
             self.sales.append(sale)
             self.refunded.append(0)
-            self.hear(*sale.sent)
+            self.deliver(*sale.sent)
         elif which < len(self.sales):
-            getattr(self, f"_{kind}")(which, much)
+            getattr(self, f"_{kind}")(which, amount)
 
     def _refund(self, which, share):
         sale = self.sales[which]
-        left = sale.purchase.cents - self.refunded[which]
-        cents = left if share == 1.0 else int(left * share)
+        remaining_cents = sale.purchase.cents - self.refunded[which]
+        cents = remaining_cents if share == 1.0 else int(remaining_cents * share)
         if cents:
             self.refunded[which] += cents
-            self.hear(*self.stage.refund(sale, cents))
+            self.deliver(*self.stage.refund(sale, cents))
 
     def _restore(self, which, _):
         if self.refunded[which]:
             self.stage.now += timedelta(seconds=1)
-            self.hear(*self.stage.restore(self.sales[which], self.refunded[which]))
+            self.deliver(*self.stage.restore(self.sales[which], self.refunded[which]))
             self.refunded[which] = 0
 
     def _again(self, which, _):
-        self.hear(*self.sales[which].sent)
+        self.deliver(*self.sales[which].sent)
 
     def expected(self):
         counts = Counter(dict.fromkeys(_CODES[:2], 0))
@@ -76,13 +76,13 @@ class _Shop:
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-def test_a_code_counts_what_it_credited_and_is_not_refunded_in_full(app, is_late):
+def test_redemption_count_excludes_fully_refunded_sales(app, is_late):
     @settings(max_examples=15, deadline=None)
-    @given(st.lists(_ACTS, min_size=1, max_size=12))
-    def acted(acts):
+    @given(st.lists(_ACTIONS, min_size=1, max_size=12))
+    def run_actions(actions):
         with played() as stage:
             shop = _Shop(app, stage)
-            for act in acts:
+            for act in actions:
                 shop.act(*act)
                 if not is_late:
                     drain()
@@ -91,4 +91,4 @@ def test_a_code_counts_what_it_credited_and_is_not_refunded_in_full(app, is_late
             counted = dict(shop.brand.rows("select code, redemption_count from affiliate_coupon"))
             assert counted == shop.expected()
 
-    acted()
+    run_actions()

@@ -1,4 +1,4 @@
-"""Rows of money that are given a time more than a minute ahead of the database's clock carry the database's time."""
+"""Money rows whose given time is more than a minute ahead of the database's clock get the database's time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,34 +39,34 @@ from payout_run r, (select %s::uuid as org, %s::timestamptz as at) given where o
 
 
 @contextmanager
-def _an_hour_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[datetime]:
-    """Give pipelines a time an hour ahead of the database's, which is returned."""
+def _clock_one_hour_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[datetime]:
+    """Set the pipelines' clock an hour ahead of the database's and yield that time."""
     ahead = clock.now() + _HOUR
     with monkeypatch.context() as patched:
         patched.setattr(clock, "now", lambda: ahead)
         yield ahead
 
 
-def _ahead(brand: Brand) -> list[str]:
-    """Return table and column of each time that is ahead of the database's."""
+def _list_future_columns(brand: Brand) -> list[str]:
+    """Return table.column of each stored time that is ahead of the database's clock."""
     ahead = f"select count(*) from {{}} where organization_id = '{brand.id}' and {{}} > clock_timestamp()"
     pairs = [(table, column) for table, columns in _TIMES.items() for column in columns]
     return [f"{table}.{column}" for table, column in pairs if brand.rows(ahead.format(table, column)) != [(0,)]]
 
 
-def _without_rows(brand: Brand) -> set[str]:
+def _list_empty_tables(brand: Brand) -> set[str]:
     """Return the tables that have no row of the brand."""
     count = f"select count(*) from {{}} where organization_id = '{brand.id}'"
     return {table for table in _TIMES if brand.rows(count.format(table)) == [(0,)]}
 
 
-def test_sales_refunds_and_payouts_carry_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sales_refunds_and_payouts_get_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.brand.sale(externalEventId="order-1", affiliateSlug="ann", amountCents=10_000, currency="USD")
     payroll.brand.sale(externalEventId="order-2", affiliateSlug="ann", amountCents=10_000, currency="USD")
 
-    with _an_hour_ahead(monkeypatch) as ahead:
+    with _clock_one_hour_ahead(monkeypatch) as ahead:
         drain("sales")
         with db.unit_of_work(payroll.brand.id):
             refund.refund_by_external_id(
@@ -76,25 +76,25 @@ def test_sales_refunds_and_payouts_carry_the_databases_time(app: Any, monkeypatc
         payroll.pay()
 
     assert payroll.payouts("status") == [("Paid",)]
-    assert _without_rows(payroll.brand) == {"deal", "deal_release", "deal_request"}
-    assert _ahead(payroll.brand) == []
+    assert _list_empty_tables(payroll.brand) == {"deal", "deal_release", "deal_request"}
+    assert _list_future_columns(payroll.brand) == []
 
 
-def test_deals_carry_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deals_get_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dealing = Dealing.create(app)
     deal_id = UUID(dealing.accepted(50_000))
 
-    with _an_hour_ahead(monkeypatch) as ahead:
+    with _clock_one_hour_ahead(monkeypatch) as ahead:
         with db.unit_of_work(dealing.brand.id):
             charge.start(money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=deal_id), now=ahead)
         drain("payouts")
 
     assert dealing.shown(str(deal_id))["status"] == "Funded"
-    assert _ahead(dealing.brand) == []
+    assert _list_future_columns(dealing.brand) == []
 
 
 @pytest.mark.parametrize("shift", [timedelta(seconds=50), -_HOUR, timedelta(days=-365)])
-def test_other_times_are_stored_as_they_are(app: Any, shift: timedelta) -> None:
+def test_past_or_slightly_future_time_is_stored_unchanged(app: Any, shift: timedelta) -> None:
     payroll = Payroll.owing(app)
     payroll.run()
     at = clock.now() + shift
@@ -105,10 +105,10 @@ def test_other_times_are_stored_as_they_are(app: Any, shift: timedelta) -> None:
 
 
 @pytest.mark.parametrize("ahead", [timedelta(seconds=70), _HOUR, timedelta(days=400)])
-def test_a_time_ahead_becomes_the_databases(app: Any, ahead: timedelta) -> None:
+def test_future_time_is_replaced_by_the_databases(app: Any, ahead: timedelta) -> None:
     payroll = Payroll.owing(app)
     payroll.run()
 
     payroll.execute(_COPY_RUN, payroll.brand.id, clock.now() + ahead)
 
-    assert _ahead(payroll.brand) == []
+    assert _list_future_columns(payroll.brand) == []

@@ -23,7 +23,7 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @pytest.fixture
 def declare(app):
-    """Declare `test.job`, as work in one transaction or as a call; it is forgotten after the test."""
+    """Return a function that declares `test.job` as a database or calling job; removed after the test."""
 
     def declared(work=None, **calling):
         database_job(_JOB)(work) if work else register_calling_job(_JOB, **calling)
@@ -32,17 +32,17 @@ def declare(app):
     dramatiq.get_broker().actors.pop(_JOB.name, None)
 
 
-def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Pointer:
-    """Stage `test.job` and hand it out until it is at `attempt`."""
+def _enqueue_and_dispatch(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Pointer:
+    """Enqueue `test.job` and dispatch it until it is at `attempt`."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
     for _ in range(attempt):
-        pointer = _hand_out()
+        pointer = _dispatch()
     return pointer
 
 
-def _hand_out() -> rows.Pointer:
-    """Hand out to a process that speaks each time: dozens of hand-outs may take longer than one may be silent."""
+def _dispatch() -> rows.Pointer:
+    """Dispatch to a process that announces itself each time, because many dispatches outlast the silence limit."""
     with db.any_org_work():
         processes.announce(process_id=_PROCESS, queues=["upkeep"], threads=1)
         db.db.stage("update job set deadline = null, run_at = now()")
@@ -50,7 +50,7 @@ def _hand_out() -> rows.Pointer:
 
 
 def _row():
-    """Return the job's attempt, is it out, is it dead, its error; None when it is done."""
+    """Return the job's (attempt, is dispatched, is dead, error), or None when it is done."""
     with db.any_org_work():
         return db.db.row("select attempt, deadline is not null, failed_at is not null, last_error from job")
 
@@ -59,7 +59,7 @@ def _pause(queue: str):
     db.db.run("insert into queue_pause (queue) values (%s)", (queue,))
 
 
-def _paused() -> list[str]:
+def _list_paused_queues() -> list[str]:
     with db.any_org_work():
         return sorted(admin_queries.list_paused_queues())
 
@@ -74,63 +74,63 @@ def _raising(error: BaseException):
 
 def test_work_and_completion_commit_in_one_transaction(declare, brand):
     declare(lambda job: _pause("done"))
-    pointer = _handed_out(brand)
+    pointer = _enqueue_and_dispatch(brand)
 
     run(pointer)
     run(pointer)  # the same message again
 
     assert _row() is None
-    assert _paused() == ["done"]
+    assert _list_paused_queues() == ["done"]
 
 
 def test_work_sees_only_rows_of_its_organization(declare, brand, rival):
     brand.program()
     rival.program()
-    seen = []
-    declare(lambda job: seen.append((job.tenant, db.db.run("select distinct organization_id from program"))))
+    results = []
+    declare(lambda job: results.append((job.tenant, db.db.run("select distinct organization_id from program"))))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
-    assert seen == [(brand.id, [(brand.id,)])]
+    assert results == [(brand.id, [(brand.id,)])]
 
 
 def test_try_again_returns_attempt_and_rolls_work_back(declare, brand):
     declare(_raising(TryAgain(at=_AT)))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, False, None)
     assert brand.rows("select max_attempts from job") == [(3,)]
     assert brand.rows("select run_at from job") == [(_AT,)]
-    assert _paused() == []
+    assert _list_paused_queues() == []
 
 
 def test_give_up_makes_dead_letter_with_reason(declare, brand):
     declare(_raising(GiveUp("the campaign is gone")))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, True, "the campaign is gone")
-    assert _paused() == []
+    assert _list_paused_queues() == []
 
 
 def test_exception_rolls_work_back_and_stores_traceback(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
-    least_s, most_s = waits_after(lambda: run(_handed_out(brand)))
+    least_s, most_s = waits_after(lambda: run(_enqueue_and_dispatch(brand)))
     attempt, is_out, is_dead, error = _row()
 
     assert (attempt, is_out, is_dead) == (1, False, False)
     assert error.startswith("Traceback (most recent call last):")
     assert error.endswith("LookupError: no such thing\n")
     assert least_s <= 1 < most_s + 1
-    assert _paused() == []
+    assert _list_paused_queues() == []
 
 
 def test_exception_in_last_attempt_makes_dead_letter(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
-    run(_handed_out(brand, attempt=2))
+    run(_enqueue_and_dispatch(brand, attempt=2))
 
     assert _row()[:3] == (2, False, True)
 
@@ -139,7 +139,7 @@ def test_exception_in_last_attempt_makes_dead_letter(declare, brand):
 def test_error_with_invalid_characters_is_stored(declare, brand, error):
     declare(_raising(error))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row()[3].strip().endswith("ab ? c")
 
@@ -147,7 +147,7 @@ def test_error_with_invalid_characters_is_stored(declare, brand, error):
 def test_long_error_is_stored_with_its_end(declare, brand):
     declare(_raising(LookupError("x" * 20_000 + " the end")))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert len(_row()[3]) == 8_000
     assert _row()[3].endswith(" the end\n")
@@ -156,13 +156,13 @@ def test_long_error_is_stored_with_its_end(declare, brand):
 def test_statement_timeout_counts_as_failure(declare, brand):
     declare(lambda job: db.db.run("set local statement_timeout = 10; select pg_sleep(5)"))
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
     assert "canceling statement due to statement timeout" in _row()[3]
 
 
-def _waits_for_a_lock(job):
+def _raise_lock_timeout(job):
     db.db.run("do $$ begin raise exception 'canceling statement due to lock timeout' using errcode = '55P03'; end $$")
 
 
@@ -171,9 +171,9 @@ def test_lock_timeout_is_retried_soon_while_a_frozen_transaction_may_hold_the_lo
     declare, brand, monkeypatch, *, lease_s, attempt, delay_s
 ):
     turn(monkeypatch, jobs={"lease_s": lease_s})
-    declare(_waits_for_a_lock)
+    declare(_raise_lock_timeout)
 
-    pointer = _handed_out(brand, attempt=attempt, max_attempts=20)
+    pointer = _enqueue_and_dispatch(brand, attempt=attempt, max_attempts=20)
     least_s, most_s = waits_after(lambda: run(pointer))
 
     assert least_s <= delay_s <= most_s + 1
@@ -181,16 +181,16 @@ def test_lock_timeout_is_retried_soon_while_a_frozen_transaction_may_hold_the_lo
 
 @pytest.mark.parametrize(("lease_s", "silence"), [(None, "1min"), (900, "901s")])
 def test_transaction_may_be_idle_for_as_long_as_the_lease(brand, app, lease_s, silence):
-    seen = []
+    results = []
     try:
         database_job(dataclasses.replace(_JOB, lease_s=lease_s))(
-            lambda job: seen.append(db.db.row("show idle_in_transaction_session_timeout"))
+            lambda job: results.append(db.db.row("show idle_in_transaction_session_timeout"))
         )
-        run(_handed_out(brand))
+        run(_enqueue_and_dispatch(brand))
     finally:
         dramatiq.get_broker().actors.pop(_JOB.name, None)
 
-    assert seen == [(silence,)]
+    assert results == [(silence,)]
 
 
 def test_lost_connection_counts_as_failure_and_rolls_work_back(declare, brand):
@@ -199,15 +199,15 @@ def test_lost_connection_counts_as_failure_and_rolls_work_back(declare, brand):
         db.db.run("select pg_terminate_backend(pg_backend_pid())")
 
     declare(work)
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
-    assert _paused() == []
+    assert _list_paused_queues() == []
 
 
 def test_unavailable_database_leaves_job_leased_until_its_lease_ends(declare, brand, tmp_path):
     declare(lambda job: _pause("done"))
-    pointer = _handed_out(brand)
+    pointer = _enqueue_and_dispatch(brand)
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     try:
@@ -218,40 +218,42 @@ def test_unavailable_database_leaves_job_leased_until_its_lease_ends(declare, br
     assert _row() == (1, True, False, None)
 
 
-def _ask_for_newer(times: int = 1) -> list[tuple[int, bool, str, float, float]]:
-    """Be asked so often for an unknown job; return attempts left, is it dead, its error, and how long it waits."""
-    seen = []
+def _run_unknown_job(times: int = 1) -> list[tuple[int, bool, str, float, float]]:
+    """Run an unknown job `times` times; return (attempts left, is dead, error, min and max wait) of each."""
+    results = []
     for _ in range(times):
-        pointer = _hand_out()
+        pointer = _dispatch()
         waits = waits_after(lambda pointer=pointer: run(pointer))
         with db.any_org_work():
             (row,) = db.db.run("select max_attempts - attempt, failed_at is not null, last_error from job")
-        seen.append((*row, *waits))
-    return seen
+        results.append((*row, *waits))
+    return results
 
 
 @pytest.fixture
-def newer(brand):
-    """A job of a kind that only a newer release knows."""
+def newer_job(brand):
+    """Enqueue a job of a kind that only a newer release knows."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
 
 
-def test_unknown_job_is_postponed_with_growing_pauses_and_keeps_its_attempts(newer):
-    seen = _ask_for_newer(9)
+def test_unknown_job_is_postponed_with_growing_pauses_and_keeps_its_attempts(newer_job):
+    results = _run_unknown_job(9)
 
     ladder = [3, 3, 6, 12, 24, 48, 60, 60, 60]
-    assert all(least_s <= wait_s <= most_s for (*_, least_s, most_s), wait_s in zip(seen, ladder, strict=True)), seen
-    assert [(left, is_dead) for left, is_dead, *_ in seen] == [(2, False)] * 9
-    assert "this kind of work, test.newer;" in seen[-1][2]
+    assert all(least_s <= wait_s <= most_s for (*_, least_s, most_s), wait_s in zip(results, ladder, strict=True)), (
+        results
+    )
+    assert [(left, is_dead) for left, is_dead, *_ in results] == [(2, False)] * 9
+    assert "this kind of work, test.newer;" in results[-1][2]
 
 
-def test_job_unknown_for_an_hour_is_dead_letter_with_next_step(newer, brand):
-    seen = _ask_for_newer(66)
+def test_job_unknown_for_an_hour_is_dead_letter_with_next_step(newer_job, brand):
+    results = _run_unknown_job(66)
 
-    assert [is_dead for _, is_dead, *_ in seen] == [False] * 65 + [True]
-    assert sum(least_s for *_, least_s, _ in seen[:-1]) < 3660
-    assert sum(most_s for *_, most_s in seen[:-1]) >= 3600
+    assert [is_dead for _, is_dead, *_ in results] == [False] * 65 + [True]
+    assert sum(least_s for *_, least_s, _ in results[:-1]) < 3660
+    assert sum(most_s for *_, most_s in results[:-1]) >= 3600
     ((job_id, error),) = brand.rows("select id, last_error from job")
     assert error == (
         "No worker knew this kind of work, test.newer, for an hour. Start workers of a release that does, then:"
@@ -259,21 +261,21 @@ def test_job_unknown_for_an_hour_is_dead_letter_with_next_step(newer, brand):
     )
 
 
-def test_replayed_unknown_job_has_another_hour(newer, brand):
-    _ask_for_newer(66)
+def test_replayed_unknown_job_has_another_hour(newer_job, brand):
+    _run_unknown_job(66)
     ((job_id,),) = brand.rows("select id from job")
     with db.any_org_work():
         admin_queries.any_org_replay([job_id])
 
-    ((_, is_dead, _, least_s, most_s),) = _ask_for_newer()
+    ((_, is_dead, _, least_s, most_s),) = _run_unknown_job()
 
     assert not is_dead
     assert least_s <= 3 <= most_s
 
 
-def test_stale_pointer_of_unknown_job_does_nothing(newer, brand):
-    stale = _hand_out()
-    _hand_out()
+def test_stale_pointer_of_unknown_job_does_nothing(newer_job, brand):
+    stale = _dispatch()
+    _dispatch()
 
     run(stale)
 
@@ -292,7 +294,7 @@ def test_call_runs_between_two_transactions(declare, brand):
         call=lambda prepared: step(f"send {prepared}", 200),
         record=lambda prepared, answer: step(f"record {answer}", None),
     )
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert steps == [("prepare", True), ("send letter", False), ("record 200", True)]
     assert _row() is None
@@ -301,7 +303,7 @@ def test_call_runs_between_two_transactions(declare, brand):
 def test_call_with_nothing_prepared_is_not_made(declare, brand):
     declare(prepare=lambda job: None, call=pytest.fail, record=pytest.fail)
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row() is None
 
@@ -309,7 +311,7 @@ def test_call_with_nothing_prepared_is_not_made(declare, brand):
 def test_repeated_call_waits_and_gets_its_attempt_back(declare, brand):
     declare(prepare=lambda job: "letter", call=lambda letter: 503, record=lambda letter, answer: _AT)
 
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, False, None)
     assert brand.rows("select max_attempts from job") == [(3,)]
@@ -325,11 +327,11 @@ def test_failed_call_keeps_prepared_rows(declare, brand, fails_in):
 
     steps = {"prepare": lambda job: _pause("prepared") or "letter", "call": lambda letter: 200}
     declare(**(steps | {"record": fail, fails_in: fail}))
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
     assert _row()[3].endswith(f"LookupError: {fails_in}\n")
-    assert _paused() == ["prepared"]
+    assert _list_paused_queues() == ["prepared"]
 
 
 @pytest.mark.parametrize("again_at", [None, _AT])
@@ -339,6 +341,6 @@ def test_call_of_stale_attempt_leaves_its_row_unchanged(declare, brand, again_at
             db.db.stage("update job set attempt = 2, deadline = now() + %s", (timedelta(seconds=30),))
 
     declare(prepare=lambda job: "letter", call=call, record=lambda letter, answer: again_at)
-    run(_handed_out(brand))
+    run(_enqueue_and_dispatch(brand))
 
     assert _row() == (2, True, False, None)

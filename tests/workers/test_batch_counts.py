@@ -24,8 +24,8 @@ def _count_attempts(outcome: str) -> float:
 
 
 @pytest.fixture
-def declared(app):
-    """Declare calls of which the second's answer cannot be written down, and the fourth is not needed any more."""
+def declared_job(app):
+    """Declare calls whose second answer cannot be recorded and whose fourth is no longer needed."""
 
     def record(pairs):
         if any(place == 1 for place, _ in pairs):
@@ -47,7 +47,7 @@ def declared(app):
     dramatiq.get_broker().actors.pop(_JOB.name)
 
 
-def test_unrecordable_answer_counts_as_failed_and_not_as_done(brand, declared):
+def test_unrecordable_answer_counts_as_failed_and_not_as_done(brand, declared_job):
     with db.unit_of_work(brand.id):
         for place in range(4):
             due = clock.now() - timedelta(seconds=4 - place)

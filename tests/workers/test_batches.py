@@ -1,4 +1,4 @@
-"""Jobs that a worker that is behind batches with the dispatched one, and the effects of a failed batch."""
+"""Jobs that a worker with a backlog batches with the dispatched one, and the effects of a failed batch."""
 
 import dataclasses
 from datetime import timedelta
@@ -25,8 +25,8 @@ _CALL = dataclasses.replace(_JOB, lease_s=90)
 
 
 @pytest.fixture(autouse=True)
-def forgets(app, monkeypatch):
-    """Declarations and pauses of one test are nothing to the next; and no test is too slow for that while."""
+def reset_jobs(app, monkeypatch):
+    """Reset declarations and pauses between tests, and make pauses longer than any test."""
     monkeypatch.setattr("workers.batching.batch_pauses._PAUSE_S", 3600.0)
     batch_pauses.clear()
     yield
@@ -34,22 +34,22 @@ def forgets(app, monkeypatch):
 
 
 def _stage(brand, number: int, job=_JOB, **options):
-    """Ask for so many, one second after another, the last of them now."""
+    """Enqueue `number` jobs due one second apart, the last one now."""
     with db.unit_of_work(brand.id):
         for place in range(number):
             due = clock.now() - timedelta(seconds=number - place)
             work.enqueue(job, organization_id=brand.id, place=place, run_at=due, **options)
 
 
-def _hand_out(number: int = 1) -> list[rows.Pointer]:
-    """Hand out for a process with so many threads, of which those may be busy that have a job already."""
+def _dispatch(number: int = 1) -> list[rows.Pointer]:
+    """Dispatch for a process with `number` jobs per thread."""
     with db.any_org_work():
         processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
         return rows.any_org_dispatch(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
 def _job_states() -> list[tuple[int, int, bool, bool]]:
-    """Return place, attempts that are used (of three), is-it-out, is-it-dead of every job."""
+    """Return (place, attempts used of three, is dispatched, is dead) of every job."""
     with db.any_org_work():
         return db.db.run(
             "select (args ->> 'place')::int, attempt + 3 - max_attempts, deadline is not null, failed_at is not null"
@@ -58,44 +58,44 @@ def _job_states() -> list[tuple[int, int, bool, bool]]:
 
 
 def _declare_database_job(*, fails_on: int | None = None) -> list[list[int]]:
-    """Declare the database job; returns the places that were done at a time, as they are done."""
-    done: list[list[int]] = []
+    """Declare the database job; return the list to which each batch's places are appended."""
+    done_batches: list[list[int]] = []
 
     def together(jobs):
         places = [int(job.args["place"]) for job in jobs]
         if fails_on in places:
             raise LookupError("no such thing")
         db.db.run("insert into queue_pause (queue) values (%s)", (f"done {places}",))
-        done.append(places)
+        done_batches.append(places)
 
     database_job(_JOB, together=together)(lambda job: together([job]))
-    return done
+    return done_batches
 
 
 def test_oldest_due_jobs_are_batched_with_the_dispatched_one(brand):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 6)
 
-    (pointer,) = _hand_out()
+    (pointer,) = _dispatch()
     run(pointer)
     run(pointer)  # the same message again
 
-    assert done == [[0, 1, 2, 3]]
+    assert done_batches == [[0, 1, 2, 3]]
     assert _job_states() == [(4, 0, False, False), (5, 0, False, False)]
 
 
 def test_single_due_job_runs_alone(brand):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 1)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert done == [[0]]
+    assert done_batches == [[0]]
     assert _job_states() == []
 
 
 def test_batch_takes_only_due_untried_undispatched_jobs_of_same_kind_tenant_and_key(brand, rival):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 6)
     _stage(rival, 1)
     _stage(brand, 1, fair_key="another")
@@ -112,32 +112,32 @@ def test_batch_takes_only_due_untried_undispatched_jobs_of_same_kind_tenant_and_
 
     run(rows.Pointer(job_id, 1, "upkeep", _JOB.name))
 
-    assert done == [[0, 5]]
+    assert done_batches == [[0, 5]]
 
 
 def test_retried_job_is_not_batched(brand):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 2)
-    _hand_out()
+    _dispatch()
     with db.any_org_work():
         db.db.run("update job set deadline = now() where deadline is not null")
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert done == [[0]]
+    assert done_batches == [[0]]
     assert _job_states() == [(1, 0, False, False)]
 
 
 def test_jobs_of_paused_queue_are_not_batched(brand):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 2)
-    pointers = _hand_out()
+    pointers = _dispatch()
     with db.any_org_work():
         admin_queries.pause_queue("upkeep", why="a try")
 
     run(pointers[0])
 
-    assert done == [[0]]
+    assert done_batches == [[0]]
 
 
 def test_batch_skips_jobs_locked_by_another_worker(brand, app):
@@ -148,7 +148,7 @@ def test_batch_skips_jobs_locked_by_another_worker(brand, app):
 
     _stage(brand, 4)
     database_job(_JOB, together=together)(lambda job: together([job]))
-    (pointer,) = _hand_out()
+    (pointer,) = _dispatch()
     connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job where args ->> 'place' = '1' for update")
@@ -159,9 +159,9 @@ def test_batch_skips_jobs_locked_by_another_worker(brand, app):
 
 
 def test_dispatched_job_waits_for_lock_of_another_worker(brand):
-    done = _declare_database_job()
+    done_batches = _declare_database_job()
     _stage(brand, 1)
-    (pointer,) = _hand_out()
+    (pointer,) = _dispatch()
     connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job for update")
@@ -169,46 +169,46 @@ def test_dispatched_job_waits_for_lock_of_another_worker(brand):
     worker()
     connection.drop_connection()
 
-    assert done == [[0]]
+    assert done_batches == [[0]]
     assert _job_states() == []
 
 
 def test_failed_batch_is_rolled_back_and_dispatched_job_runs_alone(brand):
-    done = _declare_database_job(fails_on=2)
+    done_batches = _declare_database_job(fails_on=2)
     _stage(brand, 4)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert done == [[0]]
+    assert done_batches == [[0]]
     assert _job_states() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
     with db.any_org_work():
         assert sorted(admin_queries.list_paused_queues()) == ["done [0]"]
 
 
 def test_only_the_faulty_job_of_a_batch_fails(brand):
-    done = _declare_database_job(fails_on=2)
+    done_batches = _declare_database_job(fails_on=2)
     _stage(brand, 6)
 
     for _ in range(9):
-        for pointer in _hand_out():
+        for pointer in _dispatch():
             run(pointer)
         with db.any_org_work():
             db.db.run("update job set run_at = now() where failed_at is null")
 
-    assert sorted(done) == [[0], [1], [3], [4], [5]]
+    assert sorted(done_batches) == [[0], [1], [3], [4], [5]]
     assert _job_states() == [(2, 3, False, True)]
 
 
 def test_jobs_are_batched_again_after_the_pause(brand):
-    done = _declare_database_job(fails_on=1)
+    done_batches = _declare_database_job(fails_on=1)
     _stage(brand, 5)
     for _ in range(2):
-        run(_hand_out()[0])
+        run(_dispatch()[0])
     batch_pauses.clear()
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert done == [[0], [2, 3, 4]]
+    assert done_batches == [[0], [2, 3, 4]]
     assert _job_states() == [(1, 1, False, False)]
 
 
@@ -218,18 +218,18 @@ def test_batch_size_and_batch_function_are_required_together():
             database_job(job, together=together)(lambda job: None)
 
 
-def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=None) -> dict[str, list]:
-    """Declare the calling job; returns what was prepared, called and recorded, as it happens."""
-    happened: dict[str, list] = {"prepared": [], "called": [], "recorded": [], "given_back": []}
+def _declare_calling_job(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=None) -> dict[str, list]:
+    """Declare the calling job; return the lists of prepared, called and recorded places."""
+    calls: dict[str, list] = {"prepared": [], "called": [], "recorded": [], "given_back": []}
 
     def prepare(jobs):
         places = [int(job.args["place"]) for job in jobs]
-        happened["prepared"].append(places)
+        calls["prepared"].append(places)
         return [None if place in nothing_left else place for place in places]
 
     def call(place):
         assert not db.in_transaction()
-        happened["called"].append(place)
+        calls["called"].append(place)
         if look:
             look(place)
         if place in raises:
@@ -239,7 +239,7 @@ def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=Non
     def record(pairs):
         if record_fails and len(pairs) > 1:
             raise LookupError("not together")
-        happened["recorded"].append([place for place, _ in pairs])
+        calls["recorded"].append([place for place, _ in pairs])
         return [None] * len(pairs)
 
     register_calling_job(
@@ -251,19 +251,19 @@ def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=Non
             prepare=prepare,
             may_continue=lambda place, answer, following: answer not in bad,
             record=record,
-            give_back=lambda prepared: happened["given_back"].append(list(prepared)),
+            give_back=lambda prepared: calls["given_back"].append(list(prepared)),
         ),
     )
-    return happened
+    return calls
 
 
 def test_calls_are_prepared_and_recorded_together_and_made_one_by_one(brand):
-    happened = _calling(nothing_left=[1])
+    calls = _declare_calling_job(nothing_left=[1])
     _stage(brand, 5, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened == {"prepared": [[0, 1, 2, 3]], "called": [0, 2, 3], "recorded": [[0, 2, 3]], "given_back": []}
+    assert calls == {"prepared": [[0, 1, 2, 3]], "called": [0, 2, 3], "recorded": [[0, 2, 3]], "given_back": []}
     assert _job_states() == [(4, 0, False, False)]
 
 
@@ -274,42 +274,42 @@ def test_each_call_of_a_batch_is_leased_and_all_use_one_thread(brand):
         with db.any_org_work():
             out = "attempt, deadline > now() + interval '80 seconds', run_at = deadline, process_id"
             seen.append(db.db.run(f"select {out} from job order by id limit 2"))
-        seen.append([pointer.attempt for pointer in _hand_out(2)])
+        seen.append([pointer.attempt for pointer in _dispatch(2)])
 
-    _calling(look=look)
+    _declare_calling_job(look=look)
     _stage(brand, 2, _CALL)
-    (pointer,) = _hand_out()
+    (pointer,) = _dispatch()
     _stage(brand, 4, _CALL, fair_key="another")
     run(pointer)
 
-    # Two threads have room for two: one is busy with both calls.
+    # Two threads have two slots: one is busy with both calls.
     assert seen[:2] == [[(1, True, True, process.current_id())] * 2, [1]]
 
 
 def test_bad_answer_gives_the_other_calls_back_with_their_attempts(brand):
-    happened = _calling(bad=[1])
+    calls = _declare_calling_job(bad=[1])
     _stage(brand, 4, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened["called"] == [0, 1]
-    assert happened["recorded"] == [[0, 1]]
-    assert happened["given_back"] == [[2, 3]]
+    assert calls["called"] == [0, 1]
+    assert calls["recorded"] == [[0, 1]]
+    assert calls["given_back"] == [[2, 3]]
     assert _job_states() == [(2, 0, False, False), (3, 0, False, False)]
-    for pointer in _hand_out(2):
+    for pointer in _dispatch(2):
         run(pointer)
-    assert sorted(happened["recorded"]) == [[0, 1], [2], [3]]
+    assert sorted(calls["recorded"]) == [[0, 1], [2], [3]]
 
 
 def test_slow_calls_give_the_other_calls_back(brand, monkeypatch):
     monkeypatch.setattr("workers.batching.call_batches._CALLS_S", 0)
-    happened = _calling()
+    calls = _declare_calling_job()
     _stage(brand, 3, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened["called"] == [0]
-    assert happened["given_back"] == [[1, 2]]
+    assert calls["called"] == [0]
+    assert calls["given_back"] == [[1, 2]]
     assert _job_states() == [(1, 0, False, False), (2, 0, False, False)]
 
 
@@ -318,32 +318,32 @@ def test_call_begun_by_another_worker_is_not_given_back(brand):
         with db.any_org_work():
             db.db.run("update job set attempt = attempt + 1 where args ->> 'place' = '2'")
 
-    happened = _calling(bad=[0], look=look)
+    calls = _declare_calling_job(bad=[0], look=look)
     _stage(brand, 3, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened["given_back"] == [[1]]
+    assert calls["given_back"] == [[1]]
     assert _job_states() == [(1, 0, False, False), (2, 2, True, False)]
 
 
 def test_failed_call_of_a_batch_is_recorded_alone(brand):
-    happened = _calling(raises=[1])
+    calls = _declare_calling_job(raises=[1])
     _stage(brand, 3, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened["called"] == [0, 1]
-    assert happened["recorded"] == [[0]]
+    assert calls["called"] == [0, 1]
+    assert calls["recorded"] == [[0]]
     assert _job_states() == [(1, 1, False, True), (2, 0, False, False)]
 
 
 def test_answers_are_recorded_singly_if_recording_together_fails(brand):
-    happened = _calling(record_fails=True)
+    calls = _declare_calling_job(record_fails=True)
     _stage(brand, 3, _CALL)
 
-    run(_hand_out()[0])
+    run(_dispatch()[0])
 
-    assert happened["called"] == [0, 1, 2]
-    assert happened["recorded"] == [[0], [1], [2]]
+    assert calls["called"] == [0, 1, 2]
+    assert calls["recorded"] == [[0], [1], [2]]
     assert _job_states() == []

@@ -1,4 +1,4 @@
-"""The process that writes clicks: from the stream to the database, then off the stream; what it does with poison."""
+"""The click writer process: from the stream to the database, and its handling of unwritable clicks."""
 
 import os
 import threading
@@ -19,14 +19,14 @@ from workers.clicks import ClickConsumer
 
 
 @pytest.fixture
-def paying(brand):
+def click_brand(brand):
     brand.program(click_reward_cents=10)
     return brand
 
 
 @pytest.fixture
-def ben(paying):
-    return paying.affiliate("ben")
+def ben(click_brand):
+    return click_brand.affiliate("ben")
 
 
 @pytest.fixture
@@ -34,42 +34,42 @@ def valkey(app):
     return broker.client(os.environ["REDIS_URL"])
 
 
-def test_clicks_of_several_organizations_are_written_and_leave_the_stream(paying, rival, ben, valkey):
+def test_clicks_of_several_tenants_are_written_and_acknowledged(click_brand, rival, ben, valkey):
     rival.program()
-    own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
-    send(own, foreign)
+    own_click, foreign_click = raw(click_brand, ben), raw(rival, rival.affiliate("ann"))
+    send(own_click, foreign_click)
 
     assert consume() == 2
 
-    assert outcomes(paying, [own]) == ["earned"]
-    assert outcomes(rival, [foreign]) == ["recorded"]
+    assert outcomes(click_brand, [own_click]) == ["earned"]
+    assert outcomes(rival, [foreign_click]) == ["recorded"]
     assert valkey.xlen(KEY) == 0
     assert valkey.xpending(KEY, GROUP)["pending"] == 0
 
 
-def test_what_was_on_the_stream_before_the_first_consumer_is_written(paying, ben, valkey):
-    click = raw(paying, ben)
+def test_entries_before_the_first_consumer_are_written(click_brand, ben, valkey):
+    click = raw(click_brand, ben)
     send(click)
     assert not [group for group in valkey.xinfo_groups(KEY) if group["name"] == GROUP.encode()]
 
     consume()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
 
 
-def test_a_stream_that_lost_its_group_gets_one_again(paying, ben, valkey):
+def test_lost_consumer_group_is_recreated(click_brand, ben, valkey):
     consume()
     valkey.delete(KEY)
-    click = raw(paying, ben)
+    click = raw(click_brand, ben)
     send(click)
 
     consume()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
 
 
-def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, valkey):
-    click = raw(paying, ben)
+def test_entries_of_a_dead_consumer_are_claimed(click_brand, ben, valkey):
+    click = raw(click_brand, ben)
     consume()
     send(click)
     assert len(StreamReader(valkey, "dead").read(count=10, wait_ms=1)) == 1
@@ -78,65 +78,65 @@ def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, 
     assert consumer.run_once() == 0
     assert consumer.run_once(idle_ms=0) == 1
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
-def test_an_entry_that_comes_again_after_its_commit_changes_nothing(paying, ben):
-    click = raw(paying, ben)
+def test_repeated_entry_changes_nothing(click_brand, ben):
+    click = raw(click_brand, ben)
     send(click, click)
 
     consume()
     send(click)
     consume()
 
-    assert [row[1] for row in aggregates(paying)] == [10]
-    assert paying.rows("select count(*) from click") == [(1,)]
+    assert [row[1] for row in aggregates(click_brand)] == [10]
+    assert click_brand.rows("select count(*) from click") == [(1,)]
 
 
-def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valkey):
-    told = threading.Event()
+def test_stopped_loop_removes_its_consumer(click_brand, ben, valkey):
+    stop = threading.Event()
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
-    loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
+    loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
-    click = raw(paying, ben)
+    click = raw(click_brand, ben)
     send(click)
-    _until(lambda: paying.rows("select count(*) from click") == [(1,)])
+    _wait_until(lambda: click_brand.rows("select count(*) from click") == [(1,)])
 
-    told.set()
+    stop.set()
     loop.join(60)
 
     assert not loop.is_alive()
     assert valkey.xinfo_consumers(KEY, GROUP) == []
 
 
-def test_what_was_read_ahead_is_written_before_the_loop_ends(monkeypatch, paying, ben, valkey):
-    clicks, told, batches = [raw(paying, ben) for _ in range(7)], threading.Event(), []
+def test_entries_read_ahead_are_written_before_the_loop_ends(monkeypatch, click_brand, ben, valkey):
+    clicks, stop, batches = [raw(click_brand, ben) for _ in range(7)], threading.Event(), []
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     read = consumer._intake.read
     send(*clicks)
 
-    def reads(**asked):
-        batches.append(read(**asked))
+    def reads(**options):
+        batches.append(read(**options))
         if len(batches) == 2:
-            told.set()  # while the first batch may still be at work
+            stop.set()  # while the first batch may still be in progress
         return batches[-1]
 
     monkeypatch.setattr("workers.clicks._BATCH", 3)
     monkeypatch.setattr(consumer._intake, "read", reads)
-    _run_apart(consumer, told)
+    _run_and_disconnect(consumer, stop)
 
     written = sum(map(len, batches))
     assert written >= 6
-    assert paying.rows("select count(*) from click") == [(written,)]
+    assert click_brand.rows("select count(*) from click") == [(written,)]
     assert valkey.xlen(KEY) == len(clicks) - written
     assert valkey.xinfo_consumers(KEY, GROUP) == []
 
 
-def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying, ben, valkey):
-    click = raw(paying, ben)
+def test_unavailable_database_acknowledges_nothing(monkeypatch, click_brand, ben, valkey):
+    click = raw(click_brand, ben)
     send(click)
-    told, tries = threading.Event(), []
+    stop, tries = threading.Event(), []
 
     def away(*_, **__):
         tries.append(1)
@@ -144,32 +144,32 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
 
     monkeypatch.setattr("workers.clicks.clicks.write", away)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
-    loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
+    loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
-    _until(lambda: len(tries) >= 2)
-    in_hand = valkey.xpending(KEY, GROUP)["pending"]
+    _wait_until(lambda: len(tries) >= 2)
+    pending = valkey.xpending(KEY, GROUP)["pending"]
     monkeypatch.undo()
-    _until(lambda: valkey.xlen(KEY) == 0)
-    told.set()
+    _wait_until(lambda: valkey.xlen(KEY) == 0)
+    stop.set()
     loop.join(60)
 
-    assert in_hand == 1
-    assert outcomes(paying, [click]) == ["earned"]
+    assert pending == 1
+    assert outcomes(click_brand, [click]) == ["earned"]
 
 
-def test_an_organization_that_is_held_up_holds_up_nobody_else(paying, rival, ben, valkey):
+def test_locked_tenant_does_not_delay_others(click_brand, rival, ben, valkey):
     rival.program()
-    own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
-    send(own, foreign)
+    own_click, foreign_click = raw(click_brand, ben), raw(rival, rival.affiliate("ann"))
+    send(own_click, foreign_click)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
-    with turn_taken(paying):
+    with turn_taken(click_brand):
         consumer.run_once()
-        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert outcomes(rival, [foreign_click]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 1
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(paying, [own]) == ["earned"]
+    assert outcomes(click_brand, [own_click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
@@ -186,8 +186,8 @@ for each statement execute function take_too_long();
 
 
 @contextmanager
-def _more_take_too_long(brand, most):
-    """Let the database give up on writing more of a brand's clicks at once."""
+def _time_out_above(brand, most):
+    """Make the database time out on writing more than `most` clicks of a brand at once."""
     with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute(_TAKES_TOO_LONG.format(org=brand.id, most=most))
@@ -195,61 +195,61 @@ def _more_take_too_long(brand, most):
         cursor.execute("drop function take_too_long cascade")
 
 
-def test_a_batch_that_takes_the_database_too_long_is_written_in_smaller_ones(paying, ben, valkey):
-    sent = [raw(paying, ben) for _ in range(450)]
-    send(*sent)
+def test_batch_over_the_statement_timeout_is_split(click_brand, ben, valkey):
+    clicks = [raw(click_brand, ben) for _ in range(450)]
+    send(*clicks)
 
-    with _more_take_too_long(paying, most=120):
+    with _time_out_above(click_brand, most=120):
         consume()
 
-    assert set(outcomes(paying, sent)) == {"earned"}
-    assert sum(cents for _, cents, _, _ in aggregates(paying)) == 4_500
+    assert set(outcomes(click_brand, clicks)) == {"earned"}
+    assert sum(cents for _, cents, _, _ in aggregates(click_brand)) == 4_500
     assert valkey.xlen(KEY) == 0
 
 
-def test_a_few_clicks_that_take_the_database_too_long_stay_in_hand(paying, rival, ben, valkey):
+def test_small_batch_over_the_timeout_stays_pending(click_brand, rival, ben, valkey):
     rival.program()
-    own, foreign = [raw(paying, ben) for _ in range(2)], raw(rival, rival.affiliate("ann"))
-    send(*own, foreign)
+    own_click, foreign_click = [raw(click_brand, ben) for _ in range(2)], raw(rival, rival.affiliate("ann"))
+    send(*own_click, foreign_click)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
-    with _more_take_too_long(paying, most=0):
+    with _time_out_above(click_brand, most=0):
         consumer.run_once()
-        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert outcomes(rival, [foreign_click]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 2
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(paying, own) == ["earned"] * 2
+    assert outcomes(click_brand, own_click) == ["earned"] * 2
 
 
-def _run_apart(consumer, told):
+def _run_and_disconnect(consumer, stop):
     try:
-        consumer.run(told.is_set)
+        consumer.run(stop.is_set)
     finally:
         db.db.drop_connection()
 
 
-def _until(is_so, within_s=60):
+def _wait_until(condition, within_s=60):
     deadline = time.monotonic() + within_s
-    while not is_so():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def test_the_backlog_is_what_nobody_has_written(paying, ben, valkey):
+def test_backlog_counts_unread_and_pending_entries(click_brand, ben, valkey):
     assert stream_reader.measure_backlog(valkey) == stream_reader.Backlog(0, 0)
     consume()
-    send(raw(paying, ben), raw(paying, ben))
+    send(raw(click_brand, ben), raw(click_brand, ben))
     StreamReader(valkey, "busy").read(count=1, wait_ms=1)
 
-    found = stream_reader.measure_backlog(valkey)
+    backlog = stream_reader.measure_backlog(valkey)
 
-    assert (found.unread, found.pending) == (1, 1)
+    assert (backlog.unread, backlog.pending) == (1, 1)
 
 
-def test_the_metrics_page_shows_the_backlog_and_whether_it_is_kept(app, paying, ben):
+def test_metrics_page_shows_the_backlog(app, click_brand, ben):
     consume()
-    send(raw(paying, ben))
+    send(raw(click_brand, ben))
 
     page = app.test_client().get("/metrics").get_data(as_text=True)
 
@@ -259,8 +259,8 @@ def test_the_metrics_page_shows_the_backlog_and_whether_it_is_kept(app, paying, 
     assert 'finderfee_clicks_written_total{kind="first"}' in page
 
 
-def test_a_stream_that_is_away_is_waited_for(monkeypatch, paying, ben):
-    told, tries = threading.Event(), []
+def test_unavailable_stream_is_retried(monkeypatch, click_brand, ben):
+    stop, tries = threading.Event(), []
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
     def away(*_, **__):
@@ -268,14 +268,14 @@ def test_a_stream_that_is_away_is_waited_for(monkeypatch, paying, ben):
         raise redis.ConnectionError("away")
 
     monkeypatch.setattr(consumer._intake, "read", away)
-    loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
+    loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
-    _until(lambda: len(tries) >= 2)
-    click = raw(paying, ben)
+    _wait_until(lambda: len(tries) >= 2)
+    click = raw(click_brand, ben)
     send(click)
     monkeypatch.undo()
-    _until(lambda: paying.rows("select count(*) from click") == [(1,)])
-    told.set()
+    _wait_until(lambda: click_brand.rows("select count(*) from click") == [(1,)])
+    stop.set()
     loop.join(60)
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]

@@ -1,4 +1,4 @@
-"""Domains are looked at by the clock: those that wait, and those that are proved."""
+"""Domains are checked on a schedule: unverified ones and verified ones."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def dns(monkeypatch):
 
 
 class _Watch:
-    """A brand's campaign domain and a clock that tests turn."""
+    """A brand's campaign domain and a clock that tests set."""
 
     def __init__(self, brand, monkeypatch):
         self.brand, self.domain = brand, f"partners.{brand.id.hex}.example"
@@ -31,10 +31,10 @@ class _Watch:
         monkeypatch.setattr(clock, "now", lambda: self.now)
 
     def tick(self, after=timedelta()):
-        """Let the tick come, this long after the last one."""
+        """Run the scheduled check, `after` the last one."""
         self.now += after
         with db.any_org_work():
-            # What other tests have left is no turn of this one.
+            # Remove what other tests have left.
             db.db.run(
                 "update host_proof set due_at = null where organization_id <> %s; update program set custom_domain ="
                 " null where custom_domain is not null and not custom_domain_verified and organization_id <> %s;"
@@ -47,13 +47,13 @@ class _Watch:
     def state(self):
         return self.brand.get(f"/api/v1/programs/{self.program_id}/domain").json["state"]
 
-    def audited(self):
+    def list_audit_entries(self):
         return self.brand.rows(
             "select action, actor_type, actor_label, after->>'provedBy' from audit_entry where action like"
             " 'program.domain%%' order by created_at, id"
         )
 
-    def letters(self):
+    def list_emails(self):
         return self.brand.rows("select recipient, subject from mail_message where kind = 'domain.lost'")
 
 
@@ -62,60 +62,60 @@ def watch(brand, monkeypatch):
     return _Watch(brand, monkeypatch)
 
 
-def test_a_domain_that_waits_is_found_by_itself_and_audited(watch, dns):
+def test_unverified_domain_is_verified_by_the_check_and_audited(watch, dns):
     watch.tick()
-    waiting = watch.state()
+    state_before = watch.state()
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick(timedelta(minutes=1))
-    too_soon = watch.state()
+    state_after_a_minute = watch.state()
     watch.tick(timedelta(minutes=5))
 
-    assert (waiting, too_soon, watch.state()) == ("Pending", "Pending", "Verified")
-    assert watch.audited() == [("program.domain_verified", "system", "domain check", "CNAME")]
+    assert (state_before, state_after_a_minute, watch.state()) == ("Pending", "Pending", "Verified")
+    assert watch.list_audit_entries() == [("program.domain_verified", "system", "domain check", "CNAME")]
 
 
-def test_a_proof_that_is_missing_for_three_days_is_lost_told_once_and_found_again(watch, dns):
+def test_missing_proof_for_three_days_is_lost_and_emailed_once(watch, dns):
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick()
     dns.zone[watch.domain, "CNAME"] = ["shops.example.net."]
     watch.tick(_DAY)
-    failing = watch.state()
+    failing_state = watch.state()
     for _ in range(12):
-        assert watch.letters() == []
+        assert watch.list_emails() == []
         watch.tick(6 * _HOUR)
 
-    assert (failing, watch.state()) == ("Failing", "Pending")
+    assert (failing_state, watch.state()) == ("Failing", "Pending")
     assert watch.brand.get(f"/api/v1/programs/{watch.program_id}").json["customDomainVerified"] is False
-    assert watch.letters() == [("owner@example.com", f"{watch.domain} lost its proof")]
+    assert watch.list_emails() == [("owner@example.com", f"{watch.domain} lost its proof")]
     watch.tick(_DAY)
-    assert len(watch.letters()) == 1
+    assert len(watch.list_emails()) == 1
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick(_DAY)
     assert watch.state() == "Verified"
-    assert [action for action, *_ in watch.audited()] == [
+    assert [action for action, *_ in watch.list_audit_entries()] == [
         "program.domain_verified",
         "program.domain_lost",
         "program.domain_verified",
     ]
 
 
-def test_silence_of_dns_loses_nothing(watch, dns):
+def test_failing_dns_loses_no_proof(watch, dns):
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick()
     dns.broken = {watch.domain, f"_finderfee.{watch.domain}"}
     for _ in range(8):
         watch.tick(_DAY)
 
-    assert (watch.state(), watch.letters()) == ("Verified", [])
+    assert (watch.state(), watch.list_emails()) == ("Verified", [])
 
 
-def test_a_tracking_domain_is_looked_at_and_an_operators_word_is_left_alone(watch, dns):
-    go = f"go.{watch.brand.id.hex}.example"
-    dns.zone[go, "CNAME"] = [f"{TARGET}."]
-    watch.brand.set(trackingDomain=go)
+def test_tracking_domain_is_checked_unless_verified_by_the_operator(watch, dns):
+    tracking_domain = f"go.{watch.brand.id.hex}.example"
+    dns.zone[tracking_domain, "CNAME"] = [f"{TARGET}."]
+    watch.brand.set(trackingDomain=tracking_domain)
     watch.tick()
     shown = watch.brand.get("/api/v1/settings/tracking-domain").json
-    watch.brand.set(trackingDomain=f"word.{go}", trackingDomainVerified="on")
+    watch.brand.set(trackingDomain=f"word.{tracking_domain}", trackingDomainVerified="on")
     dns.asked.clear()
     watch.tick(_DAY)
 
@@ -124,21 +124,21 @@ def test_a_tracking_domain_is_looked_at_and_an_operators_word_is_left_alone(watc
     assert watch.brand.get("/api/v1/settings/tracking-domain").json["provedBy"] == "Operator"
 
 
-def test_domain_of_another_tenant_is_taken_until_its_hold_has_ended(watch, rival, dns):
+def test_domain_of_another_tenant_is_taken_until_its_hold_ends(watch, rival, dns):
     holder = rival.program(custom_domain=watch.domain, custom_domain_verified=True)
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick()
-    taken = watch.state()
+    taken_state = watch.state()
     rival.call("DELETE", f"/api/v1/programs/{holder}")
     watch.tick(timedelta(minutes=5))
-    held = watch.state()
+    held_state = watch.state()
     alter_any("update host_hold set held_until = now() where name = %s", watch.domain)
     watch.tick(timedelta(minutes=10))
 
-    assert (taken, held, watch.state()) == ("Taken", "Taken", "Verified")
+    assert (taken_state, held_state, watch.state()) == ("Taken", "Taken", "Verified")
 
 
-def test_a_job_of_a_name_that_was_changed_changes_nothing(watch, dns):
+def test_job_of_a_changed_name_changes_nothing(watch, dns):
     with db.unit_of_work(watch.brand.id):
         work.enqueue(
             jobs.DOMAIN_CHECK,
@@ -150,13 +150,13 @@ def test_a_job_of_a_name_that_was_changed_changes_nothing(watch, dns):
 
     assert dns.asked == []
     assert watch.state() == "Pending"
-    assert watch.audited() == []
+    assert watch.list_audit_entries() == []
 
 
-def test_ticks_that_come_twice_ask_once(watch, dns):
+def test_repeated_tick_checks_once(watch, dns):
     watch.tick()
-    asked = len(dns.asked)
+    query_count = len(dns.asked)
     watch.tick()
 
-    assert asked > 0
-    assert len(dns.asked) == asked
+    assert query_count > 0
+    assert len(dns.asked) == query_count

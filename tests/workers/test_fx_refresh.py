@@ -1,4 +1,4 @@
-"""The daily look at the feed of rates, through the real actor."""
+"""The daily refresh of exchange rates, through the real actor."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from tests.support.turning import turn
 
 @pytest.fixture
 def feed(app, monkeypatch):
-    """Point the service at a feed."""
+    """Return a function that sets the feed's URL."""
 
     def point(url: str | None) -> None:
         turn(monkeypatch, rates={"feed_url": url})
@@ -22,50 +22,50 @@ def feed(app, monkeypatch):
     return point
 
 
-def _ask():
+def _enqueue_refresh():
     with db.any_org_work():
         work.enqueue(jobs.FX_REFRESH, organization_id=None)
 
 
-def _left():
+def _list_jobs():
     with db.any_org_work():
         return db.db.run("select attempt, failed_at is not null, last_error from job where name = 'fx.refresh'")
 
 
-def test_the_feed_is_stored(feed, drain):
+def test_feed_is_stored(feed, drain):
     today = datetime.now(UTC).date()
     with published(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
         feed(url)
-        _ask()
+        _enqueue_refresh()
         drain()
 
     assert stored("DZD") == [("DZD", today, Decimal("134.5"))]
-    assert _left() == []
+    assert _list_jobs() == []
 
 
-def test_without_a_feed_nothing_is_asked(feed, drain):
+def test_nothing_is_requested_without_a_feed(feed, drain):
     feed(None)
-    _ask()
+    _enqueue_refresh()
     drain()
 
-    assert _left() == []
+    assert _list_jobs() == []
 
 
 @pytest.mark.parametrize(
-    ("content", "status", "why"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
+    ("content", "status", "reason"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
 )
-def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, status, why):
+def test_failed_feed_is_retried_with_the_reason(feed, drain, content, status, reason):
     with published(content, status) as url:
         feed(url)
-        _ask()
+        _enqueue_refresh()
         drain()
 
-    ((attempt, is_dead, error),) = _left()
+    ((attempt, is_dead, error),) = _list_jobs()
     assert (attempt, is_dead) == (1, False)
-    assert why in error
+    assert reason in error
 
 
-def test_it_is_due_in_the_afternoon():
+def test_refresh_is_scheduled_in_the_afternoon():
     (entry,) = [entry for entry in schedule.SCHEDULE if entry.job is jobs.FX_REFRESH]
 
     assert entry.cron == "30 16 * * *"

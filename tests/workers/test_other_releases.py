@@ -1,4 +1,4 @@
-"""Processes of two releases work side by side: what a newer one writes, an older one reads, leaves or gives back.
+"""Processes of two releases run side by side: what a newer one writes, an older one reads, leaves or returns.
 
 docs/upgrades.md, "What two releases exchange".
 """
@@ -41,7 +41,7 @@ _NEWER = {"addedByANewerRelease": {"version": 2}}
 
 
 @pytest.fixture
-def paying(brand):
+def click_brand(brand):
     brand.program(click_reward_cents=10)
     brand.affiliate(slug_of(brand))
     return brand
@@ -52,94 +52,94 @@ def valkey(app):
     return broker.client(os.environ["REDIS_URL"])
 
 
-def _newer(click):
+def _serialize_as_newer(click):
     """Return a click in a form that this release cannot read."""
     return json.dumps({"version": 2, "click": json.loads(serialization.to_bytes(click))}).encode()
 
 
 def _consume_as_newer(monkeypatch):
-    """Write what was given back as a process would that reads `_newer` clicks."""
+    """Consume returned entries like a process that reads clicks of a newer release."""
     read = serialization.from_bytes
 
-    def read_newer(sent):
-        opened = json.loads(sent)
-        return read(json.dumps(opened["click"]).encode() if "click" in opened else sent)
+    def read_newer(data):
+        decoded = json.loads(data)
+        return read(json.dumps(decoded["click"]).encode() if "click" in decoded else data)
 
     monkeypatch.setattr(serialization, "from_bytes", read_newer)
-    # Other consumers claim an entry that was given back within ten seconds; here at once.
+    # Other consumers claim a returned entry within ten seconds; here at once.
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once(idle_ms=60_000 - clicks._PUT_BACK_MS[1])
 
 
-def _dead(brand):
+def _list_dead_jobs(brand):
     with db.any_org_work():
         return [name for (name,) in db.db.run("select name from job where failed_at is not null")]
 
 
-def test_click_with_fields_of_a_newer_release_is_written(paying):
-    click = raw(paying, _affiliate(paying))
+def test_click_with_fields_of_a_newer_release_is_written(click_brand):
+    click = raw(click_brand, _affiliate(click_brand))
     send(json.dumps(json.loads(serialization.to_bytes(click)) | _NEWER).encode())
 
     assert consume() == 1
 
-    assert outcomes(paying, [click]) == ["earned"]
-    assert _dead(paying) == []
+    assert outcomes(click_brand, [click]) == ["earned"]
+    assert _list_dead_jobs(click_brand) == []
 
 
-def test_click_that_only_a_newer_release_reads_waits_for_it(paying, valkey, monkeypatch):
-    older, newer = (raw(paying, _affiliate(paying)) for _ in range(2))
-    send(_newer(newer), older, age=timedelta(minutes=59))
+def test_click_that_only_a_newer_release_reads_waits_for_it(click_brand, valkey, monkeypatch):
+    older_click, newer_click = (raw(click_brand, _affiliate(click_brand)) for _ in range(2))
+    send(_serialize_as_newer(newer_click), older_click, age=timedelta(minutes=59))
 
     consume()
-    assert outcomes(paying, [older]) == ["earned"]
-    assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == [_newer(newer)]
-    assert consume() == 0  # it does not take it again at once, either
+    assert outcomes(click_brand, [older_click]) == ["earned"]
+    assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == [_serialize_as_newer(newer_click)]
+    assert consume() == 0  # it does not read it again at once
     assert _consume_as_newer(monkeypatch) == 1
 
-    assert outcomes(paying, [newer]) == ["earned"]
-    assert (valkey.xlen(KEY), _dead(paying)) == (0, [])
+    assert outcomes(click_brand, [newer_click]) == ["earned"]
+    assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, [])
 
 
-def test_click_that_nobody_reads_for_an_hour_is_a_failed_job(paying, valkey):
-    send(_newer(raw(paying, _affiliate(paying))), age=timedelta(minutes=61))
+def test_unread_click_is_a_dead_letter_after_an_hour(click_brand, valkey):
+    send(_serialize_as_newer(raw(click_brand, _affiliate(click_brand))), age=timedelta(minutes=61))
 
     consume()
 
-    assert (valkey.xlen(KEY), _dead(paying)) == (0, ["click.unreadable"])
+    assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, ["click.unreadable"])
 
 
-def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, monkeypatch):
-    click = raw(paying, _affiliate(paying))
-    with db.unit_of_work(paying.id):
+def test_late_click_that_only_a_newer_release_reads_waits_for_it(click_brand, drain, monkeypatch):
+    click = raw(click_brand, _affiliate(click_brand))
+    with db.unit_of_work(click_brand.id):
         clicks.unwritten_clicks.enqueue_late(click)
-    _change_args("click.late", {"entry": _newer(click).decode()})
+    _change_args("click.late", {"entry": _serialize_as_newer(click).decode()})
 
     drain()
-    assert _waiting() == [("click.late", 0)]
+    assert _list_waiting_jobs() == [("click.late", 0)]
     _change_args("click.late", {"entry": serialization.to_bytes(click).decode()})
     drain()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
 
 
-def test_lead_with_fields_of_a_newer_release_is_recorded(paying, drain):
-    assert browser(paying, email="ada@example.com").status_code == 200
-    _change_args("lead.capture", {"sealed": _sealed_lead(paying, **_NEWER)} | _NEWER)
+def test_lead_with_fields_of_a_newer_release_is_recorded(click_brand, drain):
+    assert browser(click_brand, email="ada@example.com").status_code == 200
+    _change_args("lead.capture", {"sealed": _sealed_lead(click_brand, **_NEWER)} | _NEWER)
 
     drain()
 
-    assert paying.rows("select email from lead") == [("ada@example.com",)]
+    assert click_brand.rows("select email from lead") == [("ada@example.com",)]
 
 
-def test_lead_that_a_newer_release_sealed_waits_for_it(paying, drain):
-    assert browser(paying, email="ada@example.com").status_code == 200
+def test_lead_that_a_newer_release_sealed_waits_for_it(click_brand, drain):
+    assert browser(click_brand, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
     drain()
-    assert _waiting() == [("lead.capture", 0)]
-    _change_args("lead.capture", {"sealed": _sealed_lead(paying)})
+    assert _list_waiting_jobs() == [("lead.capture", 0)]
+    _change_args("lead.capture", {"sealed": _sealed_lead(click_brand)})
     drain()
 
-    assert paying.rows("select email from lead") == [("ada@example.com",)]
+    assert click_brand.rows("select email from lead") == [("ada@example.com",)]
 
 
 def test_sign_in_email_that_a_newer_release_sealed_waits_for_it(app, drain):
@@ -149,10 +149,10 @@ def test_sign_in_email_that_a_newer_release_sealed_waits_for_it(app, drain):
 
     drain()
 
-    assert _waiting() == [("sign_in.letter", 0)]
+    assert _list_waiting_jobs() == [("sign_in.letter", 0)]
 
 
-def test_every_job_reads_its_arguments_by_name():
+def test_jobs_read_their_arguments_by_name():
     """An argument that a newer release added is ignored: none is passed on whole."""
     spread = [
         f"{path.name}:{node.lineno}"
@@ -175,12 +175,12 @@ def test_payment_stored_by_a_newer_release_is_read():
     payment = PaymentFact(**values | {"paid_at": clock.now(), "aliases": ("a",), "origin": origin})
     written = orjson.loads(orjson.dumps(payment_json.serialize(payment)))
 
-    newer = written | _NEWER
-    newer["origin"] = newer["origin"] | _NEWER
+    newer_click = written | _NEWER
+    newer_click["origin"] = newer_click["origin"] | _NEWER
     for name in ("carriers", "codes"):
-        newer["origin"][name] = [each | _NEWER for each in newer["origin"][name]]
+        newer_click["origin"][name] = [each | _NEWER for each in newer_click["origin"][name]]
 
-    assert payment_json.parse(newer) == payment
+    assert payment_json.parse(newer_click) == payment
 
 
 def test_click_facts_of_a_newer_release_are_read():
@@ -200,31 +200,31 @@ def test_stored_value_without_a_required_field_is_an_error():
 
 def test_sign_in_begun_by_a_newer_release_goes_on(app):
     begin = OidcSignIn("state", "nonce", "verifier", is_fresh=False, at_s=int(clock.now().timestamp()))
-    left = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
-    newer = left | _NEWER | {"begin": left["begin"] | _NEWER}
+    begun_sign_in = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
+    newer_click = begun_sign_in | _NEWER | {"begin": begun_sign_in["begin"] | _NEWER}
 
-    found = provider_sign_in._unseal(_cookie(newer, provider_sign_in._USE))
+    found = provider_sign_in._unseal(_cookie(newer_click, provider_sign_in._USE))
 
     assert found is not None
     assert found.begin == begin
     assert provider_sign_in._unseal(_cookie(_NEWER, provider_sign_in._USE)) is None
 
 
-def test_form_in_another_releases_shape_is_over(app):
+def test_form_of_another_release_is_discarded(app):
     packed = base64.b64encode(zlib.compress(orjson.dumps(_NEWER))).decode()
     sealed = sealing.seal(packed, belongs_to=saved_forms._sealing_context("ada"))
 
     assert saved_forms.unseal(base64.urlsafe_b64encode(sealed).decode().rstrip("="), owner="ada") is None
 
 
-def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch):
+def test_tool_confirmation_of_another_release_is_rejected(brand, monkeypatch):
     monkeypatch.setattr(confirmations, "_proof_owner", lambda use: "mcp test")
     sealed = sealing.seal(orjson.dumps(_NEWER).decode(), belongs_to="mcp test")
 
     assert confirmations._open_proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
 
 
-def test_cursor_of_a_newer_release_is_refused_as_unknown(brand):
+def test_cursor_of_a_newer_release_returns_400(brand):
     longer = base64.urlsafe_b64encode(b"\x02" * 60).decode()
 
     for path in ("/api/v1/programs", "/api/v1/affiliates", "/api/v1/conversions"):
@@ -232,7 +232,7 @@ def test_cursor_of_a_newer_release_is_refused_as_unknown(brand):
         assert (answer.status_code, "cursor" in answer.json["errors"]) == (400, True), path
 
 
-def test_stored_answer_that_a_newer_release_sealed_is_asked_for_again_and_does_nothing_twice(brand):
+def test_response_sealed_by_a_newer_release_returns_503_and_repeats_nothing(brand):
     def create():
         return brand.post("/api/v1/webhooks", {"url": "https://shop.test/", "events": ["*"]}, Idempotency_Key="once")
 
@@ -243,21 +243,21 @@ def test_stored_answer_that_a_newer_release_sealed_is_asked_for_again_and_does_n
     answer = create()
     assert (answer.status_code, answer.json["error"]) == (503, "temporarily_unavailable")
     databases.alter_any("update stored_answer set body = %s", bytes(sealed))
-    again = create()
+    response = create()
 
-    assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
+    assert (response.status_code, response.headers["Idempotency-Replayed"]) == (201, "true")
     assert brand.rows("select count(*) from webhook_endpoint") == [(1,)]
 
 
 def test_mark_of_a_newer_release_is_read_at_the_primary(valkey):
-    found = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
-    assert found.find_latest(["ada"]) is None  # the server is new
+    positions = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
+    assert positions.find_latest(["ada"]) is None  # the server is empty
     valkey.delete(commit_positions._NEW)
-    found.record(["ada"], 7)
-    assert found.find_latest(["ada"]) == 7
+    positions.record(["ada"], 7)
+    assert positions.find_latest(["ada"]) == 7
     valkey.set(commit_positions._key("ada"), "v2:0000000000000007")
 
-    assert found.find_latest(["ada"]) is None
+    assert positions.find_latest(["ada"]) is None
 
 
 def _affiliate(brand):
@@ -280,7 +280,7 @@ def _change_args(name, args):
     )
 
 
-def _waiting():
-    """Return the jobs that wait, each with the attempts that it has used."""
+def _list_waiting_jobs():
+    """Return the waiting jobs, each with the number of attempts used."""
     with db.any_org_work():
         return db.db.run("select name, attempt - (max_attempts - 20) from job where failed_at is null order by id")

@@ -20,7 +20,7 @@ from workers.carriers import fetched_messages
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 60
 
-# A worker process; each line on standard input names a thread that is made to die.
+# A worker process; each line on standard input names a thread to end.
 _WORKER = """
 import sys, threading
 import dramatiq
@@ -32,7 +32,7 @@ worker.start()
 print("ready", flush=True)
 for line in sys.stdin:
     thread = worker.consumers["upkeep"] if line.strip() == "consumer" else worker.workers[0]
-    thread.running = False  # its loop ends, as it does after an error that Dramatiq did not foresee
+    thread.running = False  # its loop ends, as after an error that Dramatiq does not handle
     thread.join()
     print("died", flush=True)
 threading.Event().wait()
@@ -42,14 +42,14 @@ threading.Event().wait()
 @pytest.fixture
 def worker(app):
     """A worker on the queue `upkeep`, started by the test and stopped after it."""
-    started = dramatiq.Worker(dramatiq.get_broker(), queues={"upkeep"}, worker_threads=3, worker_timeout=50)
-    yield started
-    started.stop(timeout=60_000)
+    new_worker = dramatiq.Worker(dramatiq.get_broker(), queues={"upkeep"}, worker_threads=3, worker_timeout=50)
+    yield new_worker
+    new_worker.stop(timeout=60_000)
     broker = dramatiq.get_broker()
     broker.middleware[:] = [m for m in broker.middleware if type(m).__name__ != "_WorkerMiddleware"]
 
 
-def _comes_true(condition: Callable[[], bool]) -> bool:
+def _becomes_true(condition: Callable[[], bool]) -> bool:
     end = time.monotonic() + _PATIENCE_S
     while time.monotonic() < end:
         if condition():
@@ -58,7 +58,7 @@ def _comes_true(condition: Callable[[], bool]) -> bool:
     return False
 
 
-def _live() -> dict[str, int]:
+def _count_live_threads() -> dict[str, int]:
     with db.any_org_work():
         return processes.count_live_threads()
 
@@ -66,20 +66,20 @@ def _live() -> dict[str, int]:
 def test_worker_announces_its_queues_and_threads(worker):
     worker.start()
 
-    assert _comes_true(lambda: _live() == {"upkeep": 3})
+    assert _becomes_true(lambda: _count_live_threads() == {"upkeep": 3})
 
 
 def test_clean_stop_withdraws_the_announcement(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     worker.start()
-    assert _comes_true(lambda: _live() == {"upkeep": 3})
+    assert _becomes_true(lambda: _count_live_threads() == {"upkeep": 3})
 
     worker.stop(timeout=60_000)
 
-    assert _live() == {}
+    assert _count_live_threads() == {}
 
 
-def _announced() -> list[tuple[list[str]]]:
+def _list_announced_queues() -> list[tuple[list[str]]]:
     with db.any_org_work():
         return db.db.run("select queues from worker_process")
 
@@ -93,17 +93,17 @@ def test_stopping_process_announces_no_queue_until_it_has_ended(worker, monkeypa
         time.sleep(0.02)
         announcement.before_worker_shutdown(None, worker)
 
-        assert _live() == {}
-        assert _announced() == [([],)]
+        assert _count_live_threads() == {}
+        assert _list_announced_queues() == [([],)]
         announcement.after_worker_shutdown(None, worker)
-        assert _announced() == []
+        assert _list_announced_queues() == []
 
 
 def test_process_that_ends_with_unfinished_jobs_keeps_its_announcement(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     announcement = process.Announcement()
     announcement.after_worker_boot(None, worker)
-    assert _comes_true(lambda: len(_announced()) == 1)
+    assert _becomes_true(lambda: len(_list_announced_queues()) == 1)
     worker.broker.unacknowledged["upkeep"].add("a message")
     try:
         announcement.before_worker_shutdown(None, worker)
@@ -111,7 +111,7 @@ def test_process_that_ends_with_unfinished_jobs_keeps_its_announcement(worker, m
     finally:
         worker.broker.unacknowledged.clear()
 
-    assert _announced() == [([],)]
+    assert _list_announced_queues() == [([],)]
 
 
 def test_consumer_requeues_messages_of_a_lost_fetch(app):
@@ -119,17 +119,17 @@ def test_consumer_requeues_messages_of_a_lost_fetch(app):
     for number in range(3):
         broker.enqueue(dramatiq.Message("lost", "nobody", (), {"job_id": number, "attempt": 1}, {}))
     consumer = broker.consume("lost")
-    in_hands = fetched_messages.set_key(broker.client, broker.broker_id, "lost")
+    fetched_key = fetched_messages.set_key(broker.client, broker.broker_id, "lost")
 
     def places() -> tuple[int, int]:
-        return broker.client.scard(in_hands), broker.client.llen("finderfee:lost")
+        return broker.client.scard(fetched_key), broker.client.llen("finderfee:lost")
 
     try:
         assert next(consumer) is not None
         assert places() == (3, 0)
         consumer.close()  # two of three were in its cache
         assert places() == (1, 2)
-        broker.unacknowledged["lost"].clear()  # as if the answer had never come
+        broker.unacknowledged["lost"].clear()  # as if the response had been lost
         broker.consume("lost").close()
         assert places() == (0, 3)
     finally:
@@ -148,10 +148,10 @@ def test_failed_announcement_is_repeated(worker, monkeypatch, error):
 
     db.db.trip_hooks.append(fail)
     worker.start()
-    came_through = _comes_true(lambda: _live() == {"upkeep": 3})
+    is_announced = _becomes_true(lambda: _count_live_threads() == {"upkeep": 3})
     db.db.trip_hooks.remove(fail)
 
-    assert came_through
+    assert is_announced
     assert len(failures) == 3
 
 
@@ -170,8 +170,8 @@ def test_worker_runs_dispatched_jobs(worker, brand):
 
     worker.start()
 
-    assert _comes_true(lambda: brand.rows("select 1 from job") == [])
-    assert _comes_true(lambda: _count_jobs() == 0)
+    assert _becomes_true(lambda: brand.rows("select 1 from job") == [])
+    assert _becomes_true(lambda: _count_jobs() == 0)
 
 
 def _count_jobs() -> int:
@@ -223,7 +223,7 @@ def test_process_with_live_threads_goes_on(worker, monkeypatch):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # newer Pythons warn of forks beside threads
 def test_forked_process_opens_its_own_connection(app):
     with db.any_org_work():
-        mine = db.db.row("select pg_backend_pid()")
+        parent_pid = db.db.row("select pg_backend_pid()")
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -232,8 +232,8 @@ def test_forked_process_opens_its_own_connection(app):
             os.write(writing, str(db.db.row("select pg_backend_pid()")[0]).encode())
         os._exit(0)
     os.waitpid(child, 0)
-    theirs = int(os.read(reading, 100))
+    child_pid = int(os.read(reading, 100))
 
-    assert theirs != mine[0]
+    assert child_pid != parent_pid[0]
     with db.any_org_work():
-        assert db.db.row("select pg_backend_pid()") == mine
+        assert db.db.row("select pg_backend_pid()") == parent_pid

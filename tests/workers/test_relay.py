@@ -15,22 +15,22 @@ from tests.support.draining import run
 from workers import broker
 from workers.relay import Relay
 
-_AWAY = "unix:///nowhere/valkey.sock?db=0"
+_UNREACHABLE = "unix:///nowhere/valkey.sock?db=0"
 
 
 @pytest.fixture
 def relay(app):
-    """A relay that hands out to the broker of this process."""
+    """A relay that dispatches to the broker of this process."""
     return Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs)
 
 
 @pytest.fixture
 def relay_without_redis(app):
-    """A relay whose broker is away."""
-    ours = dramatiq.get_broker()
-    broker.connect(_AWAY)
-    yield Relay(redis_url=_AWAY, chosen=settings.current().jobs)
-    dramatiq.set_broker(ours)
+    """A relay whose broker is unreachable."""
+    own_broker = dramatiq.get_broker()
+    broker.connect(_UNREACHABLE)
+    yield Relay(redis_url=_UNREACHABLE, chosen=settings.current().jobs)
+    dramatiq.set_broker(own_broker)
 
 
 def _stage(brand, number: int, job=jobs.SALE_SETTLE, **options):
@@ -45,7 +45,7 @@ def _announce(threads: int = 8):
 
 
 def _rows() -> list[tuple[int, bool]]:
-    """Return how many of its twenty attempts are spent, and is-it-out, of every job."""
+    """Return (attempts used of twenty, is dispatched) of every job."""
     with db.any_org_work():
         return db.db.run("select 20 - (max_attempts - attempt), deadline is not null from job order by id")
 
@@ -62,9 +62,9 @@ def test_due_jobs_are_pushed_as_pointers(relay, brand):
     _stage(brand, 3)
     _announce()
 
-    handed_out = relay.hand_out()
+    dispatched = relay.hand_out()
 
-    assert handed_out == 3
+    assert dispatched == 3
     assert [attempt for _, attempt in _messages()] == [1, 1, 1]
     assert _rows() == [(1, True)] * 3
 
@@ -114,12 +114,12 @@ def test_failed_push_returns_every_claim_with_its_attempt(relay_without_redis, b
 def test_partly_failed_push_returns_only_the_rest(relay, brand, monkeypatch):
     _stage(brand, 3)
     _announce()
-    actual, pushed = relay._broker.enqueue, []
+    enqueue_message, pushed = relay._broker.enqueue, []
 
     def enqueue(message):
         if len(pushed) == 1:
             raise RedisError("out of memory")
-        pushed.append(actual(message))
+        pushed.append(enqueue_message(message))
 
     monkeypatch.setattr(relay._broker, "enqueue", enqueue)
     with pytest.raises(RedisError):
@@ -146,10 +146,10 @@ def test_push_with_lost_response_has_one_effect(relay, brand, monkeypatch):
     brand.affiliate("ben")
     brand.sale()
     _announce()
-    actual = relay._broker.enqueue
+    enqueue_message = relay._broker.enqueue
 
     def enqueue(message):
-        actual(message)
+        enqueue_message(message)
         raise RedisError("no answer")
 
     with monkeypatch.context() as patched:
@@ -183,9 +183,9 @@ def test_concurrent_relays_dispatch_each_job_once(relay, brand):
     _stage(brand, 100)
     _announce(threads=64)  # room for 128
 
-    handed_out = at_once(*[relay.hand_out] * 8)
+    dispatched = at_once(*[relay.hand_out] * 8)
 
-    assert sum(handed_out) == 100
+    assert sum(dispatched) == 100
     assert len({job_id for job_id, _ in _messages()}) == len(_messages()) == 100
     assert _rows() == [(1, True)] * 100
 
@@ -204,7 +204,7 @@ def _announce_fleet(threads: int, *queues: str):
         processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
 
 
-def _keys_out() -> dict[str, int]:
+def _count_dispatched_by_key() -> dict[str, int]:
     with db.any_org_work():
         return dict(db.db.run("select fair_key, count(*) from job where deadline is not null group by fair_key"))
 
@@ -219,7 +219,7 @@ def test_payouts_by_one_rail_have_half_of_the_slots(relay, brand):
 
     assert relay.hand_out() == 3
     assert relay.hand_out() == 0
-    out = _keys_out()
+    out = _count_dispatched_by_key()
     assert out.pop("one@GlobalPayouts") == 3
     assert sorted(out.values()) == [2, 3, 3]
 

@@ -13,7 +13,7 @@ from pipelines.schedule import ScheduledTick
 from tests.support.api.racing import at_once
 from workers import scheduler
 
-# None falls due while a test runs: none begins just before an hour is over.
+# None becomes due during a test: no test starts just before the end of an hour.
 _DAILY = ScheduledTick("0 0 * * *", jobs.FORGET)
 _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
 _LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)
@@ -23,7 +23,7 @@ def _at(clock: str) -> datetime:
     return datetime.fromisoformat(f"2026-03-01T{clock}+00:00")
 
 
-def _staged() -> int:
+def _count_jobs() -> int:
     with db.any_org_work():
         return db.db.row("select count(*) from job where name = 'upkeep.forget'")[0]
 
@@ -37,7 +37,7 @@ def test_twelve_concurrent_schedulers_fire_a_tick_once(app):
     fired = at_once(*[lambda: scheduler.fire(_DAILY)] * 12)
 
     assert sorted(fired) == [0] * 11 + [1]
-    assert _staged() == 1
+    assert _count_jobs() == 1
 
 
 def test_twelve_concurrent_schedulers_fire_every_missed_tick_once(app):
@@ -49,15 +49,15 @@ def test_twelve_concurrent_schedulers_fire_every_missed_tick_once(app):
     fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
 
     assert sum(fired) == 5
-    assert _staged() == 5
+    assert _count_jobs() == 5
 
 
 def test_fired_tick_is_not_fired_again(app):
     first = scheduler.fire(_DAILY)
-    again = scheduler.fire(_DAILY)
+    second = scheduler.fire(_DAILY)
 
-    assert (first, again) == (1, 0)
-    assert _staged() == 1
+    assert (first, second) == (1, 0)
+    assert _count_jobs() == 1
 
 
 def test_tick_and_its_job_commit_together(app):
@@ -72,7 +72,7 @@ def test_tick_and_its_job_commit_together(app):
     finally:
         db.db.trip_hooks.remove(fail)
 
-    assert _staged() == 0
+    assert _count_jobs() == 0
     assert scheduler.fire(_LATEST_ONLY) == 1
 
 
@@ -92,9 +92,9 @@ def test_tick_and_its_job_commit_together(app):
     ],
 )
 def test_due_ticks_after_a_pause(entry, last, now, due):
-    moments = entry.due_times(last=_at(last) if last else None, now=_at(now))
+    times = entry.due_times(last=_at(last) if last else None, now=_at(now))
 
-    assert moments == [_at(moment) for moment in due]
+    assert times == [_at(time_text) for time_text in due]
 
 
 def test_due_entries_are_those_with_a_tick_to_fire(app):
@@ -102,10 +102,10 @@ def test_due_entries_are_those_with_a_tick_to_fire(app):
 
     before = scheduler.due_entries((_LATEST_ONLY, rare))
     scheduler.fire(rare)
-    between = scheduler.due_entries((_LATEST_ONLY, rare))
+    due_after_rare = scheduler.due_entries((_LATEST_ONLY, rare))
 
     assert before == [_LATEST_ONLY, rare]
-    assert between == [_LATEST_ONLY]
+    assert due_after_rare == [_LATEST_ONLY]
 
 
 def test_scheduler_look_is_one_round_trip(app):
@@ -152,8 +152,8 @@ def test_ticks_ignore_the_machine_clock(app, monkeypatch):
 def test_latest_tick_of_rare_entry_is_never_deleted(app):
     with db.any_org_work():
         for days in (100, 62, 31):
-            moment = datetime.now(UTC) - timedelta(days=days)
-            ticks.claim(name="month.close", scheduled_for=moment)
+            time_text = datetime.now(UTC) - timedelta(days=days)
+            ticks.claim(name="month.close", scheduled_for=time_text)
     with db.any_org_work():
         upkeep.delete_expired()
 
@@ -180,4 +180,4 @@ def test_scheduler_survives_unavailable_database(app, tmp_path, monkeypatch):
 
     with db.any_org_work():
         (fired,) = db.db.row("select count(*) from tick where name = 'upkeep.forget'")
-    assert _staged() == fired > 0  # one, or two where ten minutes of the hour ended meanwhile
+    assert _count_jobs() == fired > 0  # one, or two if a ten-minute tick passed during the test

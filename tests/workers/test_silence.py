@@ -17,7 +17,7 @@ from workers.relay import Relay
 
 
 class _Clock:
-    """The monotonic clock of the watch, moved by the test."""
+    """The monotonic clock of the watch, set by the test."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -28,21 +28,21 @@ class _Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Put a clock in the hands of the test."""
-    moved = _Clock()
-    monkeypatch.setattr(silence, "time", moved)
-    return moved
+    """Replace the watch's clock by one that the test sets."""
+    fake_clock = _Clock()
+    monkeypatch.setattr(silence, "time", fake_clock)
+    return fake_clock
 
 
 @pytest.fixture
 def watch(app, clock):
-    """A watch that begins now."""
+    """A watch that starts now."""
     return silence.SilenceWatch(dramatiq.get_broker())
 
 
 @pytest.fixture
-def dead(brand, app):
-    """A process that fetched a job's pointer and has said nothing for a minute."""
+def silent_process(brand, app):
+    """A process that fetched a job's pointer and has been silent for a minute."""
     process_id = UUID(dramatiq.get_broker().broker_id)
     with db.any_org_work():
         processes.announce(process_id=process_id, queues=["sales"], threads=1)
@@ -56,13 +56,13 @@ def dead(brand, app):
     dramatiq.get_broker().unacknowledged.clear()
 
 
-def _pass(clock: _Clock, watch: silence.SilenceWatch, seconds: int) -> None:
+def _pass_seconds(clock: _Clock, watch: silence.SilenceWatch, seconds: int) -> None:
     for _ in range(seconds):
         clock.now += 1
         watch.look()
 
 
-def _is_out() -> bool:
+def _is_dispatched() -> bool:
     with db.any_org_work():
         return db.db.row("select deadline > now() from job") == (True,)
 
@@ -73,62 +73,62 @@ def _messages(process_id: UUID) -> dict[str, int]:
     return {"in hand": client.scard(fetched), "kept": client.hlen("finderfee:sales.msgs")}
 
 
-def test_fetched_jobs_of_dead_process_are_due_and_its_messages_deleted(dead, clock, watch):
-    _pass(clock, watch, 12)
+def test_fetched_jobs_of_dead_process_are_due_and_its_messages_deleted(silent_process, clock, watch):
+    _pass_seconds(clock, watch, 12)
 
-    assert not _is_out()
-    assert _messages(dead) == {"in hand": 0, "kept": 0}
+    assert not _is_dispatched()
+    assert _messages(silent_process) == {"in hand": 0, "kept": 0}
     with db.any_org_work():
         assert db.db.run("select from worker_process") == []
 
 
-def test_new_watch_declares_no_process_dead(dead, clock, watch):
-    _pass(clock, watch, 11)
+def test_new_watch_declares_no_process_dead(silent_process, clock, watch):
+    _pass_seconds(clock, watch, 11)
 
-    assert _is_out()
+    assert _is_dispatched()
 
 
-def test_interrupted_watch_gives_processes_time_to_announce(dead, clock, watch):
-    # given: it watched for long, and then the database was away, or the whole machine slept
+def test_interrupted_watch_gives_processes_time_to_announce(silent_process, clock, watch):
+    # given: a long watch, then the database was unreachable or the machine slept
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now()")
-    _pass(clock, watch, 20)
+    _pass_seconds(clock, watch, 20)
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")
     clock.now += 60
 
     # then
     watch.look()
-    _pass(clock, watch, 11)
-    assert _is_out()
-    _pass(clock, watch, 1)
-    assert not _is_out()
+    _pass_seconds(clock, watch, 11)
+    assert _is_dispatched()
+    _pass_seconds(clock, watch, 1)
+    assert not _is_dispatched()
 
 
-def test_announcing_process_keeps_its_jobs(dead, clock, watch):
+def test_announcing_process_keeps_its_jobs(silent_process, clock, watch):
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now()")
 
-    _pass(clock, watch, 20)
+    _pass_seconds(clock, watch, 20)
 
-    assert _is_out()
-    assert _messages(dead) == {"in hand": 1, "kept": 1}
+    assert _is_dispatched()
+    assert _messages(silent_process) == {"in hand": 1, "kept": 1}
 
 
-def test_message_without_content_is_deleted(dead, clock, watch):
+def test_message_without_content_is_deleted(silent_process, clock, watch):
     client = dramatiq.get_broker().client
-    client.sadd(fetched_messages.set_key(client, dead, "sales"), "nothing")
+    client.sadd(fetched_messages.set_key(client, silent_process, "sales"), "nothing")
 
-    _pass(clock, watch, 12)
+    _pass_seconds(clock, watch, 12)
 
-    assert _messages(dead) == {"in hand": 0, "kept": 0}
+    assert _messages(silent_process) == {"in hand": 0, "kept": 0}
 
 
-def test_message_refetched_by_another_process_is_kept(dead):
+def test_message_refetched_by_another_process_is_kept(silent_process):
     client = dramatiq.get_broker().client
-    ((message, _),) = fetched_messages.read(client, dead)["sales"].items()
-    client.srem(fetched_messages.set_key(client, dead, "sales"), message)
+    ((message, _),) = fetched_messages.read(client, silent_process)["sales"].items()
+    client.srem(fetched_messages.set_key(client, silent_process, "sales"), message)
 
-    fetched_messages.delete(client, dead, "sales", [message])
+    fetched_messages.delete(client, silent_process, "sales", [message])
 
     assert client.hlen("finderfee:sales.msgs") == 1

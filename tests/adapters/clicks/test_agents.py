@@ -1,4 +1,4 @@
-"""Which browsers' names are robots' names."""
+"""Which user agents count as bots."""
 
 import time
 
@@ -29,12 +29,12 @@ _IPHONE = (
         "Go-http-client/1.1",
     ],
 )
-def test_a_program_that_says_what_it_is_is_a_bot(agent):
+def test_robot_user_agent_is_a_bot(agent):
     assert agents.is_bot(agent)
 
 
 @pytest.mark.parametrize("agent", ["", "   ", "\t"])
-def test_a_browser_that_says_nothing_is_a_bot(agent):
+def test_blank_user_agent_is_a_bot(agent):
     assert agents.is_bot(agent)
 
 
@@ -50,18 +50,18 @@ def test_a_browser_that_says_nothing_is_a_bot(agent):
         "a\0b\ud800",
     ],
 )
-def test_a_browser_of_a_person_is_none(agent):
+def test_browser_user_agent_is_not_a_bot(agent):
     assert not agents.is_bot(agent)
 
 
 @pytest.mark.parametrize("agent", [_CHROME.replace("Chrome/", "HeadlessChrome/"), "HeadlessChrome/120", "headless"])
-def test_a_browser_that_a_tool_drives_is_left_to_the_rule_about_tools(agent):
+def test_headless_browser_is_not_a_bot(agent):
     assert not agents.is_bot(agent)
 
 
 @pytest.mark.parametrize("piece", ["a", "-", "bo", "a1-_", "http", " "])
-def test_no_agent_takes_long(piece):
-    """A pattern that looks again from every letter would take a second for each of these."""
+def test_hostile_user_agent_is_checked_within_200_ms(piece):
+    """A pattern that backtracks from every character would take a second for each of these."""
     agents.is_bot(_CHROME)
     started = time.process_time()
 
@@ -70,5 +70,5 @@ def test_no_agent_takes_long(piece):
     assert time.process_time() - started < 0.2
 
 
-def test_a_name_behind_the_longest_agent_is_not_looked_at():
+def test_bot_name_beyond_the_maximum_length_is_ignored():
     assert not agents.is_bot(_CHROME + " " * agents.MAX_LENGTH + "Googlebot/2.1")

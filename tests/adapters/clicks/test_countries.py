@@ -1,4 +1,4 @@
-"""The operator's file of networks and countries."""
+"""The operator's file that maps networks to countries."""
 
 import pytest
 
@@ -8,34 +8,34 @@ from settings import BadSetting
 
 
 @pytest.fixture
-def given(monkeypatch):
-    """Use a file, or none, and go back to none afterwards."""
+def use_file(monkeypatch):
+    """Return a function that sets the path of the file (empty: no file); undone afterwards."""
 
     def use(path):
         monkeypatch.setenv("NETWORK_COUNTRIES_FILE", str(path))
-        _forget()
+        _clear_caches()
 
     yield use
     monkeypatch.undo()
-    _forget()
+    _clear_caches()
 
 
-def _forget():
+def _clear_caches():
     settings.current.cache_clear()
     countries.load_map.cache_clear()
     countries.find_country.cache_clear()
 
 
-def test_without_a_file_no_address_has_a_country(given):
-    given("")
+def test_address_has_no_country_without_a_file(use_file):
+    use_file("")
 
     assert countries.find_country("192.0.2.1") is None
 
 
-def test_the_file_is_read_once_whatever_system_wrote_it(given, tmp_path):
+def test_file_with_any_line_endings_is_read_once(use_file, tmp_path):
     path = tmp_path / "countries.csv"
     path.write_bytes(b"\xef\xbb\xbf192.0.2.0/24,DE\r\n\r\n2001:db8::/32,SE\r\n")
-    given(path)
+    use_file(path)
 
     first = countries.find_country("192.0.2.1")
     path.unlink()
@@ -45,41 +45,44 @@ def test_the_file_is_read_once_whatever_system_wrote_it(given, tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe1,D"])
-def test_a_file_that_cannot_be_read_is_refused_by_name(given, tmp_path, content):
+def test_unreadable_file_raises_bad_setting(use_file, tmp_path, content):
     path = tmp_path / "countries.csv"
     if content is not None:
         path.write_bytes(content)
-    given(path)
+    use_file(path)
 
     with pytest.raises(BadSetting, match=f"^NETWORK_COUNTRIES_FILE is '{path}', which cannot be read: "):
         countries.find_country("192.0.2.1")
 
 
-def test_the_application_does_not_start_with_a_bad_line_and_the_command_says_which(given, tmp_path, app, flask):
+def test_bad_line_stops_the_application_and_the_command(use_file, tmp_path, app, flask):
     from app import create_app
 
     path = tmp_path / "countries.csv"
     path.write_text("192.0.2.0/24,DE\nnonsense\n")
-    given(path)
+    use_file(path)
 
-    with pytest.raises(SystemExit) as stopped:
+    with pytest.raises(SystemExit) as exit_info:
         create_app()
-    code, said = flask("countries", "check")
+    code, output = flask("countries", "check")
 
-    assert str(stopped.value).startswith(f"finderfee: NETWORK_COUNTRIES_FILE is '{path}': line 2 is 'nonsense', ")
-    assert (code, said) == (1, str(stopped.value).replace("finderfee:", "Error:") + "\n")
+    assert str(exit_info.value).startswith(f"finderfee: NETWORK_COUNTRIES_FILE is '{path}': line 2 is 'nonsense', ")
+    assert (code, output) == (1, str(exit_info.value).replace("finderfee:", "Error:") + "\n")
 
 
-def test_the_command_says_what_the_file_holds_and_where_addresses_lie(given, tmp_path, app, flask):
+def test_check_command_reports_file_contents_and_countries(use_file, tmp_path, app, flask):
     path = tmp_path / "countries.csv"
     path.write_text("192.0.2.0/24,DE\n198.51.100.0/24,FR\n2001:db8::/32,DE\n")
-    given("")
-    without = flask("countries", "check", "192.0.2.1")
-    given(path)
-    told = flask("countries", "check", "192.0.2.1", "nonsense")
+    use_file("")
+    output_without_file = flask("countries", "check", "192.0.2.1")
+    use_file(path)
+    output = flask("countries", "check", "192.0.2.1", "nonsense")
 
-    assert without == (0, "NETWORK_COUNTRIES_FILE is not set: clicks have no country.\n192.0.2.1  unknown\n")
-    assert told == (
+    assert output_without_file == (
+        0,
+        "NETWORK_COUNTRIES_FILE is not set: clicks have no country.\n192.0.2.1  unknown\n",
+    )
+    assert output == (
         0,
         f"{path}: 2 countries, 4 ranges of IPv4 and 2 of IPv6, 0.0 MiB in memory\n192.0.2.1  DE\nnonsense  unknown\n",
     )

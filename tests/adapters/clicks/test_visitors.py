@@ -1,4 +1,4 @@
-"""Keyed hashes in place of addresses. Source: tracking spec, "Public click endpoint"."""
+"""Keyed hashes that replace visitors' addresses. Source: tracking spec, "Public click endpoint"."""
 
 import re
 
@@ -7,18 +7,18 @@ import pytest
 from adapters.clicks import visitors
 
 
-def test_a_visitor_is_an_address_with_a_browser():
-    known = visitors.hash_visitor("203.0.113.7", "Firefox")
+def test_visitor_hash_depends_on_address_and_browser():
+    digest = visitors.hash_visitor("203.0.113.7", "Firefox")
 
-    assert re.fullmatch(r"[0-9a-f]{32}", known)
-    assert visitors.hash_visitor("203.0.113.7", "Firefox") == known
-    assert visitors.hash_visitor("203.0.113.7", "Chrome") != known
-    assert visitors.hash_visitor("203.0.113.8", "Firefox") != known
-    assert visitors.hash_visitor("203.0.113.7", "Fire\nfox \udc00🙂") != known
+    assert re.fullmatch(r"[0-9a-f]{32}", digest)
+    assert visitors.hash_visitor("203.0.113.7", "Firefox") == digest
+    assert visitors.hash_visitor("203.0.113.7", "Chrome") != digest
+    assert visitors.hash_visitor("203.0.113.8", "Firefox") != digest
+    assert visitors.hash_visitor("203.0.113.7", "Fire\nfox \udc00🙂") != digest
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "is_same"),
+    ("ip", "other", "is_same"),
     [
         ("203.0.113.7", "203.0.113.255", True),
         ("203.0.113.7", "203.0.114.7", False),
@@ -29,5 +29,5 @@ def test_a_visitor_is_an_address_with_a_browser():
         ("", "no address", False),
     ],
 )
-def test_a_network_is_a_24_of_ipv4_or_a_48_of_ipv6(one, other, is_same):
-    assert (visitors.hash_network(one) == visitors.hash_network(other)) is is_same
+def test_network_is_ipv4_24_or_ipv6_48(ip, other, is_same):
+    assert (visitors.hash_network(ip) == visitors.hash_network(other)) is is_same

@@ -1,4 +1,4 @@
-"""A rail whose gateway is played on this machine."""
+"""A coupon rail whose gateway is simulated on this machine."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from tests.support.gateways.stages import STAGES
 
 
 @pytest.fixture
-def playing(request, monkeypatch):
-    """Play the gateway that a parameter names, or else the one that the tests are called by."""
+def simulated_rail(request, monkeypatch):
+    """Simulate the gateway named by the parameter, by default the one in the test module's name."""
     stage = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
     lead_to(stage, monkeypatch)
     yield played_rail(stage)

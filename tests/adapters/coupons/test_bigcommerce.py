@@ -1,4 +1,4 @@
-"""bigcommerce's promotions, which are made before their code."""
+"""BigCommerce promotions, which are created before their code."""
 
 import pytest
 
@@ -6,57 +6,61 @@ from adapters.coupons.base import CodeTaken
 from adapters.gateways.base import GatewayRejected, GatewayUnreachable
 
 
-def test_a_promotion_that_has_no_code_yet_is_gone_on_with(playing):
-    order = playing.order()
-    playing.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
+def test_promotion_without_a_code_is_completed_on_retry(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
     with pytest.raises(GatewayUnreachable):
-        playing.mint(order)
-    assert (len(playing.books.promotions), playing.books.kept, playing.find(order)) == (1, [], None)
+        simulated_rail.mint(order)
+    assert (len(simulated_rail.books.promotions), simulated_rail.books.kept, simulated_rail.find(order)) == (
+        1,
+        [],
+        None,
+    )
 
-    minted = playing.mint(order)
+    minted = simulated_rail.mint(order)
 
-    assert list(playing.books.promotions) == [int(minted)]
-    assert playing.books.live("JANE15") == [minted]
+    assert list(simulated_rail.books.promotions) == [int(minted)]
+    assert simulated_rail.books.live("JANE15") == [minted]
 
 
-def test_a_promotion_whose_code_is_refused_is_taken_back(playing):
+def test_promotion_is_deleted_when_its_code_is_rejected(simulated_rail):
     with pytest.raises(GatewayRejected, match="not valid"):
-        playing.mint(playing.order("A" * 51))
-    assert playing.books.promotions == {}
+        simulated_rail.mint(simulated_rail.order("A" * 51))
+    assert simulated_rail.books.promotions == {}
 
 
-def test_a_half_made_promotion_is_taken_back_when_somebody_else_has_its_text(playing):
-    order = playing.order()
-    playing.stage.faults.extend([*[""] * 3, "fail"])
+def test_promotion_is_deleted_when_its_code_is_taken(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.stage.faults.extend([*[""] * 3, "fail"])
     with pytest.raises(GatewayUnreachable):
-        playing.mint(order)
-    theirs = playing.books.plant("JANE15")
+        simulated_rail.mint(order)
+    other_id = simulated_rail.books.plant("JANE15")
 
     with pytest.raises(CodeTaken):
-        playing.mint(order)
+        simulated_rail.mint(order)
 
-    assert list(playing.books.promotions) == [int(theirs)]
+    assert list(simulated_rail.books.promotions) == [int(other_id)]
 
 
-def test_a_code_that_ends_is_disabled_before_its_text_is_let_go(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.stage.faults.extend(["", "fail"])
+def test_switched_off_code_is_disabled_before_it_is_deleted(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.stage.faults.extend(["", "fail"])
 
     with pytest.raises(GatewayUnreachable):
-        playing.switch_off(order, minted)
+        simulated_rail.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == []
-    playing.switch_off(order, minted)
-    assert playing.books.kept == []
+    assert simulated_rail.books.live("JANE15") == []
+    simulated_rail.switch_off(order, minted)
+    assert simulated_rail.books.kept == []
 
 
-def test_ending_a_code_leaves_one_alone_that_has_its_text_now(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.books.kept.clear()
-    theirs = playing.books.plant("JANE15")
+def test_switch_off_keeps_another_code_with_the_same_text(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.books.kept.clear()
+    other_id = simulated_rail.books.plant("JANE15")
 
-    playing.switch_off(order, minted)
+    simulated_rail.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == [theirs]
+    assert simulated_rail.books.live("JANE15") == [other_id]

@@ -1,4 +1,4 @@
-"""What every rail promises, played by each gateway of the tests over HTTP: minted once, and never another's code."""
+"""What every coupon rail guarantees, over HTTP against simulated gateways: codes are minted once and never adopted."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -13,149 +13,165 @@ from domain.gateways.names import Gateway
 from tests.support.gateways.ordering import held, terms_of
 from tests.support.gateways.stages import STAGES
 
-_HELD = held()
+_SUPPORTED = held()
 _UNTIL = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 _DURATIONS = {"Once": None, "Repeating": 3, "Forever": None}
 
-every = pytest.mark.parametrize("playing", list(registry.MINTABLE), indirect=True)
+every = pytest.mark.parametrize("simulated_rail", list(registry.MINTABLE), indirect=True)
 
 
-def _column(playing, name):
-    return _HELD[playing.rail.gateway][name]
+def _column(simulated_rail, name):
+    return _SUPPORTED[simulated_rail.rail.gateway][name]
 
 
-def _is_held(playing, column):
-    return _column(playing, column) not in ("no", "")
+def _is_supported(simulated_rail, column):
+    return _column(simulated_rail, column) not in ("no", "")
 
 
-def _minted_or_refused(playing, is_held, **discount):
-    """Mint a code where the table says that the gateway holds it, else see that it is refused and nothing is made."""
-    order = playing.order(**discount)
+def _mint_or_expect_refusal(simulated_rail, is_held, **discount):
+    """Mint a code if the gateway supports the discount; otherwise assert that it is refused and nothing is created."""
+    order = simulated_rail.order(**discount)
     if is_held:
-        playing.mint(order)
-        assert len(playing.books.live(order.code)) == 1
-        return playing.books.terms(order.code), terms_of(order)
+        simulated_rail.mint(order)
+        assert len(simulated_rail.books.live(order.code)) == 1
+        return simulated_rail.books.terms(order.code), terms_of(order)
     with pytest.raises(DiscountNotHeld, match=r"[a-z ]{9}.*\.$"):
-        playing.mint(order)
-    assert playing.books.live(order.code) == []
+        simulated_rail.mint(order)
+    assert simulated_rail.books.live(order.code) == []
     return None, None
 
 
-def test_every_gateway_that_says_so_mints_codes_and_no_other():
+def test_exactly_the_gateways_with_the_coupons_capability_mint():
     assert {name for name in Gateway if STAGES[name].gateway.capabilities.coupons} == set(registry.MINTABLE)
-    assert set(_HELD) == set(registry.MINTABLE)
+    assert set(_SUPPORTED) == set(registry.MINTABLE)
     assert [registry.rail(name).gateway for name in registry.MINTABLE] == list(registry.MINTABLE)
     with pytest.raises(LookupError):
         registry.rail("braintree")
 
 
 @pytest.mark.parametrize("name", registry.MINTABLE)
-def test_a_text_that_a_gateway_cannot_hold_is_told(name):
-    row, shape = _HELD[name]["Text of a code"], registry.rail(name).shape
+def test_unsupported_code_text_is_explained(name):
+    row, shape = _SUPPORTED[name]["Text of a code"], registry.rail(name).shape
 
-    longest = int(row.rpartition("; ")[2])
-    assert (shape.explain_refusal("A" * longest), shape.explain_refusal("A" * (longest + 1)) is None) == (None, False)
+    max_length = int(row.rpartition("; ")[2])
+    assert (shape.explain_refusal("A" * max_length), shape.explain_refusal("A" * (max_length + 1)) is None) == (
+        None,
+        False,
+    )
     assert {sign: shape.explain_refusal(f"A{sign}B") is None for sign in "_-"} == {
         sign: f"`{sign}`" in row for sign in "_-"
     }
 
 
 @every
-def test_a_code_is_minted_as_it_is_ordered(playing):
-    order = playing.order()
-    assert playing.find(order) is None
+def test_code_is_minted_with_the_ordered_terms(simulated_rail):
+    order = simulated_rail.order()
+    assert simulated_rail.find(order) is None
 
-    minted = playing.mint(order)
+    minted = simulated_rail.mint(order)
 
     assert minted
-    assert len(playing.books.live("JANE15")) == 1
-    assert playing.books.terms("JANE15") == terms_of(order)
-    assert playing.find(order) == minted
+    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert simulated_rail.books.terms("JANE15") == terms_of(order)
+    assert simulated_rail.find(order) == minted
 
 
 @every
 @pytest.mark.parametrize("duration", _DURATIONS)
-def test_how_long_a_discount_lasts_is_held_as_the_table_says(playing, duration):
-    told, wanted = _minted_or_refused(
-        playing,
-        _is_held(playing, duration),
+def test_duration_is_supported_as_documented(simulated_rail, duration):
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail,
+        _is_supported(simulated_rail, duration),
         duration=DiscountDuration(duration),
         months=_DURATIONS[duration],
     )
 
-    if duration == "Forever" and playing.rail.gateway == "gumroad":
-        told = dataclasses.replace(told, duration="forever")  # of products that are paid once
-    assert told == wanted
+    if duration == "Forever" and simulated_rail.rail.gateway == "gumroad":
+        terms = dataclasses.replace(terms, duration="forever")  # one-time products
+    assert terms == expected
 
 
 @every
-def test_how_often_a_code_may_be_redeemed_is_held_as_the_table_says(playing):
-    told, wanted = _minted_or_refused(playing, _is_held(playing, "Cap"), max_redemptions_per_code=7)
+def test_redemption_cap_is_supported_as_documented(simulated_rail):
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail, _is_supported(simulated_rail, "Cap"), max_redemptions_per_code=7
+    )
 
-    assert told == wanted
+    assert terms == expected
 
 
 @every
-def test_when_a_code_expires_is_held_as_the_table_says(playing):
-    told, wanted = _minted_or_refused(playing, _is_held(playing, "Expiry"), expires_at=_UNTIL)
+def test_expiry_is_supported_as_documented(simulated_rail):
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail, _is_supported(simulated_rail, "Expiry"), expires_at=_UNTIL
+    )
 
-    if _column(playing, "Expiry") == "by day":
-        assert _UNTIL - timedelta(days=1) <= told.expires_at <= _UNTIL
-        told = dataclasses.replace(told, expires_at=_UNTIL)
-    assert told == wanted
+    if _column(simulated_rail, "Expiry") == "by day":
+        assert _UNTIL - timedelta(days=1) <= terms.expires_at <= _UNTIL
+        terms = dataclasses.replace(terms, expires_at=_UNTIL)
+    assert terms == expected
 
 
 @every
 @pytest.mark.parametrize("count", [1, 2])
-def test_products_are_held_as_the_table_says(playing, count):
-    products, column = (playing.books.product, playing.books.other_product)[:count], _column(playing, "Products")
-
-    told, wanted = _minted_or_refused(playing, count == 1 or not column.startswith("one"), product_refs=products)
-
-    if column == "whole order":
-        wanted = dataclasses.replace(wanted, products=())
-    assert told == wanted
-
-
-@every
-def test_an_amount_off_is_in_the_gateways_currency(playing):
-    told, wanted = _minted_or_refused(
-        playing, True, type=DiscountType.AmountOff, value=1_050, currency=playing.books.currency
+def test_products_are_supported_as_documented(simulated_rail, count):
+    products, column = (
+        (simulated_rail.books.product, simulated_rail.books.other_product)[:count],
+        _column(simulated_rail, "Products"),
     )
 
-    assert told == wanted
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail, count == 1 or not column.startswith("one"), product_refs=products
+    )
+
+    if column == "whole order":
+        expected = dataclasses.replace(expected, products=())
+    assert terms == expected
 
 
 @every
-def test_an_amount_off_a_product_is_held(playing):
-    terms = {"type": DiscountType.AmountOff, "value": 1_050, "currency": playing.books.currency}
+def test_amount_off_in_the_gateways_currency_is_supported(simulated_rail):
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail, True, type=DiscountType.AmountOff, value=1_050, currency=simulated_rail.books.currency
+    )
 
-    told, wanted = _minted_or_refused(playing, True, product_refs=(playing.books.product,), **terms)
-
-    assert dataclasses.replace(told, products=()) == dataclasses.replace(wanted, products=())
-
-
-@every
-def test_an_amount_off_in_another_currency_is_held_as_the_table_says(playing):
-    is_held = _column(playing, "Amounts off in") == "any currency"
-
-    told, wanted = _minted_or_refused(playing, is_held, type=DiscountType.AmountOff, value=1_050, currency="EUR")
-
-    assert told == wanted
+    assert terms == expected
 
 
 @every
-def test_asking_again_makes_no_second_code(playing):
-    order = playing.order()
+def test_amount_off_a_product_is_supported(simulated_rail):
+    terms = {"type": DiscountType.AmountOff, "value": 1_050, "currency": simulated_rail.books.currency}
 
-    assert playing.mint(order) == playing.mint(order)
-    assert len(playing.books.live("JANE15")) == 1
+    minted_terms, expected = _mint_or_expect_refusal(
+        simulated_rail, True, product_refs=(simulated_rail.books.product,), **terms
+    )
+
+    assert dataclasses.replace(minted_terms, products=()) == dataclasses.replace(expected, products=())
 
 
 @every
-def test_a_code_that_was_minted_is_known_though_its_discount_could_not_be_held_any_more(playing):
-    order = playing.order()
-    minted = playing.mint(order)
+def test_amount_off_in_another_currency_is_supported_as_documented(simulated_rail):
+    is_held = _column(simulated_rail, "Amounts off in") == "any currency"
+
+    terms, expected = _mint_or_expect_refusal(
+        simulated_rail, is_held, type=DiscountType.AmountOff, value=1_050, currency="EUR"
+    )
+
+    assert terms == expected
+
+
+@every
+def test_minting_again_creates_no_second_code(simulated_rail):
+    order = simulated_rail.order()
+
+    assert simulated_rail.mint(order) == simulated_rail.mint(order)
+    assert len(simulated_rail.books.live("JANE15")) == 1
+
+
+@every
+def test_minted_code_is_returned_even_if_its_discount_became_unsupported(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
     not_held = dataclasses.replace(
         order.family.discount,
         type=DiscountType.AmountOff,
@@ -165,111 +181,120 @@ def test_a_code_that_was_minted_is_known_though_its_discount_could_not_be_held_a
         months=3,
         expires_at=datetime.now(UTC) + timedelta(minutes=5),
     )
-    late = dataclasses.replace(order, family=dataclasses.replace(order.family, discount=not_held))
+    changed = dataclasses.replace(order, family=dataclasses.replace(order.family, discount=not_held))
 
-    assert playing.mint(late) == playing.find(late) == minted
-    assert len(playing.books.live("JANE15")) == 1
+    assert simulated_rail.mint(changed) == simulated_rail.find(changed) == minted
+    assert len(simulated_rail.books.live("JANE15")) == 1
 
 
 @every
 @pytest.mark.parametrize("text", ["JANE15", "jane15"])
-def test_a_code_of_somebody_else_is_never_adopted(playing, text):
-    theirs, order = playing.books.plant(text.upper() if playing.rail.gateway == "chargebee" else text), playing.order()
+def test_foreign_code_is_never_adopted(simulated_rail, text):
+    other_id, order = (
+        simulated_rail.books.plant(text.upper() if simulated_rail.rail.gateway == "chargebee" else text),
+        simulated_rail.order(),
+    )
 
     with pytest.raises(CodeTaken, match="JANE15"):
-        playing.mint(order)
+        simulated_rail.mint(order)
 
-    assert playing.find(order) is None
-    assert playing.books.live("JANE15") == [theirs]
+    assert simulated_rail.find(order) is None
+    assert simulated_rail.books.live("JANE15") == [other_id]
 
 
 @every
-def test_a_code_of_another_order_is_never_adopted(playing):
-    first, second = playing.order(), playing.order()
-    minted = playing.mint(first)
+def test_code_of_another_order_is_never_adopted(simulated_rail):
+    first, second = simulated_rail.order(), simulated_rail.order()
+    minted = simulated_rail.mint(first)
 
     with pytest.raises(CodeTaken):
-        playing.mint(second)
+        simulated_rail.mint(second)
 
-    assert (playing.find(first), playing.find(second)) == (minted, None)
+    assert (simulated_rail.find(first), simulated_rail.find(second)) == (minted, None)
 
 
 @every
-def test_wherever_an_answer_is_lost_asking_again_ends_with_one_code(playing):
-    first = playing.order("FIRST")
-    before = len(playing.stage.asked)
-    playing.mint(first)
-    calls = len(playing.stage.asked) - before
+def test_lost_response_at_any_call_leads_to_one_code(simulated_rail):
+    first = simulated_rail.order("FIRST")
+    calls_before = len(simulated_rail.stage.asked)
+    simulated_rail.mint(first)
+    calls = len(simulated_rail.stage.asked) - calls_before
 
-    for lost in range(calls):
-        order = playing.order(f"LOST{lost}")
-        playing.stage.faults.extend([*[""] * lost, "cut"])
+    for lost_call in range(calls):
+        order = simulated_rail.order(f"LOST{lost_call}")
+        simulated_rail.stage.faults.extend([*[""] * lost_call, "cut"])
         with pytest.raises(GatewayUnreachable):
-            playing.mint(order)
-        assert not playing.stage.faults
+            simulated_rail.mint(order)
+        assert not simulated_rail.stage.faults
 
-        found, minted = playing.find(order), playing.mint(order)
+        found_id, minted = simulated_rail.find(order), simulated_rail.mint(order)
 
-        assert found in (None, minted)
-        assert len(playing.books.live(order.code)) == 1
-        assert playing.books.terms(order.code) == terms_of(order)
-
-
-@every
-def test_a_code_that_ends_cannot_be_redeemed_and_its_text_is_free(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-
-    for _ in range(2):  # one that is gone already is well
-        playing.switch_off(order, minted)
-        assert playing.books.live("JANE15") == []
-
-    again = playing.order()
-    assert playing.mint(again) != minted or playing.rail.gateway == "chargebee"  # there its text is its id
-    assert len(playing.books.live("JANE15")) == 1
-    assert playing.find(again)
+        assert found_id in (None, minted)
+        assert len(simulated_rail.books.live(order.code)) == 1
+        assert simulated_rail.books.terms(order.code) == terms_of(order)
 
 
 @every
-def test_ending_a_code_leaves_others_alone(playing):
-    order, other = playing.order(), playing.order("OTHER15")
-    minted, kept = playing.mint(order), playing.mint(other)
+def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
 
-    playing.switch_off(order, minted)
+    for _ in range(2):  # switching off a deleted code succeeds
+        simulated_rail.switch_off(order, minted)
+        assert simulated_rail.books.live("JANE15") == []
 
-    assert playing.find(other) == kept
-    assert len(playing.books.live("OTHER15")) == 1
+    again = simulated_rail.order()
+    assert (
+        simulated_rail.mint(again) != minted or simulated_rail.rail.gateway == "chargebee"
+    )  # Chargebee uses the code as the id
+    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert simulated_rail.find(again)
+
+
+@every
+def test_switch_off_leaves_other_codes_alone(simulated_rail):
+    order, other = simulated_rail.order(), simulated_rail.order("OTHER15")
+    minted, other_minted = simulated_rail.mint(order), simulated_rail.mint(other)
+
+    simulated_rail.switch_off(order, minted)
+
+    assert simulated_rail.find(other) == other_minted
+    assert len(simulated_rail.books.live("OTHER15")) == 1
 
 
 @every
 @pytest.mark.parametrize("fault", ["refuse", "forbid"])
-def test_refused_credentials_are_told_as_such(playing, fault):
-    order = playing.order()
-    minted = playing.mint(order)
+def test_rejected_credentials_raise_credentials_refused(simulated_rail, fault):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
 
     for act in (
-        lambda: playing.mint(playing.order("OTHER15")),
-        lambda: playing.find(order),
-        lambda: playing.switch_off(order, minted),
+        lambda: simulated_rail.mint(simulated_rail.order("OTHER15")),
+        lambda: simulated_rail.find(order),
+        lambda: simulated_rail.switch_off(order, minted),
     ):
-        playing.stage.faults.extend([fault] * 9)
+        simulated_rail.stage.faults.extend([fault] * 9)
         with pytest.raises(CredentialsRefused):
             act()
-        playing.stage.faults.clear()
+        simulated_rail.stage.faults.clear()
 
-    assert len(playing.books.live("JANE15")) == 1
+    assert len(simulated_rail.books.live("JANE15")) == 1
 
 
 @every
 @pytest.mark.parametrize("fault", ["busy", "fail", "html"])
-def test_a_gateway_that_gives_no_usable_answer_is_away(playing, fault):
-    order = playing.order()
-    minted = playing.mint(order)
+def test_unusable_response_raises_gateway_unreachable(simulated_rail, fault):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
 
-    for act in (lambda: playing.find(order), lambda: playing.switch_off(order, minted), lambda: playing.mint(order)):
-        playing.stage.faults.extend([fault] * 9)
+    for act in (
+        lambda: simulated_rail.find(order),
+        lambda: simulated_rail.switch_off(order, minted),
+        lambda: simulated_rail.mint(order),
+    ):
+        simulated_rail.stage.faults.extend([fault] * 9)
         with pytest.raises(GatewayUnreachable):
             act()
-        playing.stage.faults.clear()
+        simulated_rail.stage.faults.clear()
 
-    assert playing.find(order) == minted
+    assert simulated_rail.find(order) == minted

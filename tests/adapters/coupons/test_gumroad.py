@@ -1,4 +1,4 @@
-"""gumroad's offer codes: known by their cap, refused with 200, off every payment of a membership."""
+"""Gumroad offer codes: recognized by their cap, rejected with status 200, and memberships."""
 
 from uuid import UUID
 
@@ -10,69 +10,71 @@ from adapters.gateways.base import GatewayRejected
 from domain.coupons.discounts import DiscountDuration, DiscountType
 
 
-def test_the_cap_is_ours_and_nobody_reaches_it(playing):
-    order = playing.order()
-    playing.mint(order)
-    told = playing.books.one("JANE15", "name")
-    assert told["max_purchase_count"] == cap(order.code_id)
+def test_cap_identifies_the_code_and_is_never_reached(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.mint(order)
+    offer_code = simulated_rail.books.one("JANE15", "name")
+    assert offer_code["max_purchase_count"] == cap(order.code_id)
     caps = {cap(UUID(int=number)) for number in range(1_000)}
     assert len(caps) > 990
-    assert all(10**9 <= one < 2**31 for one in caps)
+    assert all(10**9 <= number_cap < 2**31 for number_cap in caps)
 
 
-def test_without_products_a_code_is_of_all(playing):
-    playing.mint(playing.order())
-    playing.mint(playing.order("OTHER15", product_refs=(playing.books.other_product,)))
-    shown = [(one["universal"], one["product"]) for one in playing.books.kept]
-    assert shown == [(True, None), (False, playing.books.other_product)]
+def test_code_without_products_is_universal(simulated_rail):
+    simulated_rail.mint(simulated_rail.order())
+    simulated_rail.mint(simulated_rail.order("OTHER15", product_refs=(simulated_rail.books.other_product,)))
+    scopes = [(offer_code["universal"], offer_code["product"]) for offer_code in simulated_rail.books.kept]
+    assert scopes == [(True, None), (False, simulated_rail.books.other_product)]
 
 
-def test_a_membership_is_discounted_for_ever_or_not_at_all(playing):
-    for product in playing.books.products:
+def test_membership_discount_must_be_forever(simulated_rail):
+    for product in simulated_rail.books.products:
         product["is_tiered_membership"] = True
     with pytest.raises(DiscountNotHeld, match="membership"):
-        playing.mint(playing.order())
-    playing.mint(playing.order(duration=DiscountDuration.Forever))
-    assert playing.books.terms("JANE15").duration == "forever"
+        simulated_rail.mint(simulated_rail.order())
+    simulated_rail.mint(simulated_rail.order(duration=DiscountDuration.Forever))
+    assert simulated_rail.books.terms("JANE15").duration == "forever"
 
 
-def test_an_amount_off_all_is_in_the_currency_of_every_product(playing):
-    playing.books.products[1]["currency"] = "eur"
+def test_amount_off_must_match_the_currency_of_every_product(simulated_rail):
+    simulated_rail.books.products[1]["currency"] = "eur"
     terms = {"type": DiscountType.AmountOff, "value": 500, "currency": "USD"}
     with pytest.raises(DiscountNotHeld, match="EUR"):
-        playing.mint(playing.order(**terms))
-    playing.mint(playing.order(product_refs=(playing.books.product,), **terms))
+        simulated_rail.mint(simulated_rail.order(**terms))
+    simulated_rail.mint(simulated_rail.order(product_refs=(simulated_rail.books.product,), **terms))
 
 
-def test_a_product_that_is_not_there_and_a_seller_without_products_are_said(playing):
+def test_missing_products_are_reported(simulated_rail):
     with pytest.raises(DiscountNotHeld, match="no product prod_1"):
-        playing.mint(playing.order(product_refs=("prod_1",)))
-    playing.books.products.clear()
+        simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))
+    simulated_rail.books.products.clear()
     with pytest.raises(DiscountNotHeld, match="no product yet"):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())
 
 
-def test_a_code_of_all_products_ends_when_the_first_product_is_gone(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    del playing.books.products[0]
-    assert playing.find(order) == minted
+def test_universal_code_can_be_deleted_after_the_first_product(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    del simulated_rail.books.products[0]
+    assert simulated_rail.find(order) == minted
 
-    playing.switch_off(order, minted)
+    simulated_rail.switch_off(order, minted)
 
-    assert playing.books.kept == []
+    assert simulated_rail.books.kept == []
 
 
-def test_a_refusal_with_200_is_a_refusal(playing, monkeypatch):
-    answer = playing.books.answer
-    no = (200, {"success": False, "message": "The amount is too high."})
-    monkeypatch.setattr(playing.books, "answer", lambda asked: no if asked.method == "POST" else answer(asked))
+def test_rejection_with_status_200_is_raised(simulated_rail, monkeypatch):
+    answer = simulated_rail.books.answer
+    rejection = (200, {"success": False, "message": "The amount is too high."})
+    monkeypatch.setattr(
+        simulated_rail.books, "answer", lambda request: rejection if request.method == "POST" else answer(request)
+    )
     with pytest.raises(GatewayRejected, match="too high"):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())
 
 
-def test_a_code_of_somebody_elses_with_a_large_cap_is_not_ours(playing):
-    playing.books.plant("JANE15")
-    playing.books.one("JANE15", "name")["max_purchase_count"] = 2**31 - 1
+def test_foreign_code_with_a_large_cap_is_not_adopted(simulated_rail):
+    simulated_rail.books.plant("JANE15")
+    simulated_rail.books.one("JANE15", "name")["max_purchase_count"] = 2**31 - 1
     with pytest.raises(CodeTaken):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())

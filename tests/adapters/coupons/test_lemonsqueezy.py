@@ -1,4 +1,4 @@
-"""lemonsqueezy's discounts, which can only be looked through."""
+"""Lemon Squeezy discounts, which can only be listed."""
 
 import pytest
 
@@ -7,24 +7,24 @@ from tests.support.gateways.ordering import played_rail
 from tests.support.gateways.told import account
 
 
-def test_a_code_is_found_behind_others(playing):
+def test_code_is_found_behind_250_others(simulated_rail):
     for number in range(250):
-        playing.books.plant(f"OTHER{number}")
-    order = playing.order()
-    minted = playing.mint(order)
+        simulated_rail.books.plant(f"OTHER{number}")
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
 
-    assert playing.find(order) == minted
+    assert simulated_rail.find(order) == minted
     with pytest.raises(CodeTaken):
-        playing.mint(playing.order("OTHER249"))
+        simulated_rail.mint(simulated_rail.order("OTHER249"))
 
 
-def test_a_discount_of_a_test_store_is_for_trying_out(playing):
-    playing.stage.mode = "test"
-    rail = played_rail(playing.stage)
-    rail.rail.mint(account(playing.stage), rail.order())
-    assert playing.books.one("JANE15")["test_mode"] is True
+def test_test_store_creates_a_test_mode_discount(simulated_rail):
+    simulated_rail.stage.mode = "test"
+    test_rail = played_rail(simulated_rail.stage)
+    test_rail.rail.mint(account(simulated_rail.stage), test_rail.order())
+    assert simulated_rail.books.one("JANE15")["test_mode"] is True
 
 
-def test_products_are_numbers_of_variants(playing):
+def test_product_ref_must_be_a_variant_number(simulated_rail):
     with pytest.raises(DiscountNotHeld, match="prod_1 is none"):
-        playing.mint(playing.order(product_refs=("prod_1",)))
+        simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))

@@ -1,45 +1,45 @@
-"""maxio's coupons, each of a product family."""
+"""Maxio coupons, each of which belongs to a product family."""
 
 import pytest
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
 
 
-def test_the_description_says_whose_a_coupon_is(playing):
-    order = playing.order("JANE_15-X")
-    playing.mint(order)
-    told = playing.books.one("JANE_15-X")
-    assert (told["name"], told["description"]) == ("Partner 15", f"Partner 15 finderfee:{order.code_id}")
+def test_description_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order("JANE_15-X")
+    simulated_rail.mint(order)
+    coupon = simulated_rail.books.one("JANE_15-X")
+    assert (coupon["name"], coupon["description"]) == ("Partner 15", f"Partner 15 finderfee:{order.code_id}")
 
 
-def test_a_site_with_several_families_wants_products(playing):
-    playing.books.families[902] = [21]
+def test_site_with_several_families_requires_products(simulated_rail):
+    simulated_rail.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match="one product family"):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())
 
-    playing.mint(playing.order(product_refs=("21",)))
+    simulated_rail.mint(simulated_rail.order(product_refs=("21",)))
 
-    assert playing.books.one("JANE15")["product_family_id"] == 902
+    assert simulated_rail.books.one("JANE15")["product_family_id"] == 902
 
 
 @pytest.mark.parametrize(
-    ("refs", "why"),
+    ("refs", "reason"),
     [(("11", "21"), "one product family"), (("99",), "no product 99"), (("prod_1",), "prod_1 is none")],
 )
-def test_products_of_two_families_and_unknown_ones_are_refused(playing, refs, why):
-    playing.books.families[902] = [21]
-    with pytest.raises(DiscountNotHeld, match=why):
-        playing.mint(playing.order(product_refs=refs))
-    assert playing.books.kept == []
+def test_products_of_two_families_or_unknown_ones_are_refused(simulated_rail, refs, reason):
+    simulated_rail.books.families[902] = [21]
+    with pytest.raises(DiscountNotHeld, match=reason):
+        simulated_rail.mint(simulated_rail.order(product_refs=refs))
+    assert simulated_rail.books.kept == []
 
 
-def test_a_code_of_another_family_is_found_and_ended_there(playing):
-    playing.books.families[902] = [21]
-    order = playing.order(product_refs=("21",))
-    minted = playing.mint(order)
+def test_code_of_another_family_is_found_and_switched_off(simulated_rail):
+    simulated_rail.books.families[902] = [21]
+    order = simulated_rail.order(product_refs=("21",))
+    minted = simulated_rail.mint(order)
     with pytest.raises(CodeTaken):
-        playing.mint(playing.order(product_refs=("11",)))
+        simulated_rail.mint(simulated_rail.order(product_refs=("11",)))
 
-    playing.switch_off(order, minted)
+    simulated_rail.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == []
+    assert simulated_rail.books.live("JANE15") == []

@@ -1,4 +1,4 @@
-"""paddle's discounts: our id in the custom data, what is archived, what is refused."""
+"""Paddle discounts: the code id in custom data, archiving, and rejections."""
 
 import pytest
 
@@ -6,37 +6,37 @@ from adapters.gateways.base import GatewayRejected
 from domain.coupons.discounts import DiscountType
 
 
-def test_our_id_is_in_the_custom_data(playing):
-    order = playing.order()
-    playing.mint(order)
-    told = playing.books.one("JANE15")
-    assert told["custom_data"] == {"finderfee_id": str(order.code_id)}
-    assert (told["description"], told["enabled_for_checkout"], told["amount"]) == ("Partner 15", True, "15")
+def test_custom_data_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.mint(order)
+    discount = simulated_rail.books.one("JANE15")
+    assert discount["custom_data"] == {"finderfee_id": str(order.code_id)}
+    assert (discount["description"], discount["enabled_for_checkout"], discount["amount"]) == ("Partner 15", True, "15")
 
 
-def test_a_code_that_ends_is_archived(playing):
-    order = playing.order()
-    playing.switch_off(order, playing.mint(order))
-    assert playing.books.one("JANE15")["status"] == "archived"
+def test_switched_off_code_is_archived(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.switch_off(order, simulated_rail.mint(order))
+    assert simulated_rail.books.one("JANE15")["status"] == "archived"
 
 
-def test_of_codes_with_one_text_ours_is_found(playing):
-    first = playing.order()
-    playing.switch_off(first, playing.mint(first))
-    second = playing.order()
-    assert playing.find(first) != playing.mint(second) == playing.find(second)
+def test_own_code_is_found_among_codes_with_the_same_text(simulated_rail):
+    first = simulated_rail.order()
+    simulated_rail.switch_off(first, simulated_rail.mint(first))
+    second = simulated_rail.order()
+    assert simulated_rail.find(first) != simulated_rail.mint(second) == simulated_rail.find(second)
 
 
-def test_a_discount_that_is_gone_has_ended(playing):
-    playing.switch_off(playing.order(), "dsc_gone")
+def test_switch_off_of_a_missing_discount_succeeds(simulated_rail):
+    simulated_rail.switch_off(simulated_rail.order(), "dsc_gone")
 
 
-def test_amounts_are_minor_units_of_the_currency(playing):
-    playing.mint(playing.order(type=DiscountType.AmountOff, value=500, currency="JPY"))
-    told = playing.books.one("JANE15")
-    assert (told["type"], told["amount"], told["currency_code"]) == ("flat", "500", "JPY")
+def test_amount_is_in_the_currencys_minor_units(simulated_rail):
+    simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=500, currency="JPY"))
+    discount = simulated_rail.books.one("JANE15")
+    assert (discount["type"], discount["amount"], discount["currency_code"]) == ("flat", "500", "JPY")
 
 
-def test_what_it_says_no_to_is_said_in_its_words(playing):
+def test_rejection_message_of_paddle_is_passed_on(simulated_rail):
     with pytest.raises(GatewayRejected, match="does not pass validation"):
-        playing.mint(playing.order("JANE-15"))
+        simulated_rail.mint(simulated_rail.order("JANE-15"))

@@ -1,4 +1,4 @@
-"""recurly's coupons, which end with a day of the Pacific coast."""
+"""Recurly coupons, whose last day is a day in Pacific time."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ from domain.coupons.discounts import DiscountDuration, DiscountType
 
 
 @pytest.mark.parametrize(
-    ("expires_at", "last"),
+    ("expires_at", "last_day"),
     [
         (datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC), "2031-05-04"),
         (datetime(2031, 5, 6, 7, 59, 58, tzinfo=UTC), "2031-05-04"),
@@ -18,30 +18,35 @@ from domain.coupons.discounts import DiscountDuration, DiscountType
         (datetime(2031, 5, 6, 23, 0, tzinfo=UTC), "2031-05-05"),
     ],
 )
-def test_the_last_day_is_over_when_the_code_expires(playing, expires_at, last):
-    playing.mint(playing.order(expires_at=expires_at))
-    assert playing.books.one("JANE15")["redeem_by_date"] == last
+def test_last_day_ends_before_the_code_expires(simulated_rail, expires_at, last_day):
+    simulated_rail.mint(simulated_rail.order(expires_at=expires_at))
+    assert simulated_rail.books.one("JANE15")["redeem_by_date"] == last_day
 
 
-def test_a_code_that_would_end_before_today_does_is_refused(playing):
-    soon = datetime.now(UTC) + timedelta(seconds=5)  # of the same day there: no test begins that late in an hour
+def test_expiry_before_the_end_of_today_is_refused(simulated_rail):
+    soon = datetime.now(UTC) + timedelta(seconds=5)  # still the same Pacific day: no test starts that late in an hour
     with pytest.raises(DiscountNotHeld, match="before today"):
-        playing.mint(playing.order(expires_at=soon))
-    assert playing.books.kept == []
+        simulated_rail.mint(simulated_rail.order(expires_at=soon))
+    assert simulated_rail.books.kept == []
 
 
-def test_months_and_amounts_in_its_words(playing):
+def test_months_and_amounts_are_sent_in_recurlys_format(simulated_rail):
     terms = {"type": DiscountType.AmountOff, "value": 1_050, "currency": "EUR"}
-    playing.mint(playing.order(duration=DiscountDuration.Repeating, months=3, **terms))
-    told = playing.books.one("JANE15")
-    assert (told["duration"], told["temporal_unit"], told["temporal_amount"]) == ("temporal", "month", 3)
-    assert told["currencies"] == [{"currency": "EUR", "discount": 10.5}]
-    assert (told["coupon_type"], told["applies_to_all_plans"]) == ("single_code", True)
+    simulated_rail.mint(simulated_rail.order(duration=DiscountDuration.Repeating, months=3, **terms))
+    coupon = simulated_rail.books.one("JANE15")
+    assert (coupon["duration"], coupon["temporal_unit"], coupon["temporal_amount"]) == ("temporal", "month", 3)
+    assert coupon["currencies"] == [{"currency": "EUR", "discount": 10.5}]
+    assert (coupon["coupon_type"], coupon["applies_to_all_plans"]) == ("single_code", True)
 
 
-def test_what_it_says_no_to_is_said_in_its_words(playing, monkeypatch):
-    answer = playing.books.answer
-    no = (422, {"error": {"type": "validation", "message": "Duration is invalid", "params": [{"param": "duration"}]}})
-    monkeypatch.setattr(playing.books, "answer", lambda asked: no if asked.method == "POST" else answer(asked))
+def test_rejection_message_of_recurly_is_passed_on(simulated_rail, monkeypatch):
+    answer = simulated_rail.books.answer
+    rejection = (
+        422,
+        {"error": {"type": "validation", "message": "Duration is invalid", "params": [{"param": "duration"}]}},
+    )
+    monkeypatch.setattr(
+        simulated_rail.books, "answer", lambda request: rejection if request.method == "POST" else answer(request)
+    )
     with pytest.raises(GatewayRejected, match="Duration is invalid"):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())

@@ -1,4 +1,4 @@
-"""shopify's discount codes: the mark in the title, rights that are denied with 200, how long a discount lasts."""
+"""Shopify discount codes: the id in the title, permissions denied with status 200, and duration."""
 
 import pytest
 
@@ -6,47 +6,47 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected
 from domain.coupons.discounts import DiscountDuration
 
 
-def test_the_title_says_whose_a_discount_is(playing):
-    order = playing.order()
-    playing.mint(order)
-    assert playing.books.one("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
-    assert playing.books.one("JANE15")["context"] == {"all": "ALL"}
+def test_title_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.mint(order)
+    assert simulated_rail.books.one("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
+    assert simulated_rail.books.one("JANE15")["context"] == {"all": "ALL"}
 
 
-def test_a_title_that_only_looks_like_ours_is_not(playing):
-    order = playing.order()
-    playing.mint(order)
-    playing.books.one("JANE15")["title"] += " (copy)"
-    assert playing.find(order) is None
+def test_discount_with_an_altered_title_is_not_ours(simulated_rail):
+    order = simulated_rail.order()
+    simulated_rail.mint(order)
+    simulated_rail.books.one("JANE15")["title"] += " (copy)"
+    assert simulated_rail.find(order) is None
 
 
-def test_a_right_that_is_denied_with_200_is_refused_credentials(playing):
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.books.may = False
+def test_permission_denied_with_200_raises_credentials_refused(simulated_rail):
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.books.may = False
     for act in (
-        lambda: playing.mint(playing.order("OTHER15")),
-        lambda: playing.find(order),
-        lambda: playing.switch_off(order, minted),
+        lambda: simulated_rail.mint(simulated_rail.order("OTHER15")),
+        lambda: simulated_rail.find(order),
+        lambda: simulated_rail.switch_off(order, minted),
     ):
         with pytest.raises(CredentialsRefused, match="scope"):
             act()
 
 
-def test_a_discount_of_the_shops_own_that_is_over_still_has_its_text(playing):
-    playing.books.plant("JANE15")
-    playing.books.one("JANE15")["status"] = "EXPIRED"
+def test_expired_foreign_discount_still_reserves_its_text(simulated_rail):
+    simulated_rail.books.plant("JANE15")
+    simulated_rail.books.one("JANE15")["status"] = "EXPIRED"
     with pytest.raises(Exception, match="JANE15"):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())
 
 
 @pytest.mark.parametrize(("duration", "cycles", "renews"), [("Once", 1, None), ("Forever", 0, True)])
-def test_forever_is_off_every_order_of_a_subscription(playing, duration, cycles, renews):
-    playing.mint(playing.order(duration=DiscountDuration(duration)))
-    told = playing.books.one("JANE15")
-    assert (told["recurringCycleLimit"], told["customerGets"].get("appliesOnSubscription")) == (cycles, renews)
+def test_forever_applies_to_every_subscription_order(simulated_rail, duration, cycles, renews):
+    simulated_rail.mint(simulated_rail.order(duration=DiscountDuration(duration)))
+    discount = simulated_rail.books.one("JANE15")
+    assert (discount["recurringCycleLimit"], discount["customerGets"].get("appliesOnSubscription")) == (cycles, renews)
 
 
-def test_what_the_shop_says_no_to_is_said_in_its_words(playing):
+def test_rejection_message_of_shopify_is_passed_on(simulated_rail):
     with pytest.raises(GatewayRejected, match=r"between 0\.0 and 1\.0"):
-        playing.mint(playing.order(value=101))
+        simulated_rail.mint(simulated_rail.order(value=101))

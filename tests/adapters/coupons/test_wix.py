@@ -1,16 +1,16 @@
-"""wix's coupons: times in milliseconds, a token that is asked for anew."""
+"""Wix coupons: times in milliseconds, and token renewal."""
 
 from datetime import UTC, datetime
 
 
-def test_times_are_milliseconds(playing):
-    playing.mint(playing.order(expires_at=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)))
-    told = playing.books.one("JANE15")["specification"]
-    assert told["expirationTime"] == "1935817689000"
-    assert int(told["startTime"]) / 1000 <= datetime.now(UTC).timestamp()
+def test_times_are_milliseconds(simulated_rail):
+    simulated_rail.mint(simulated_rail.order(expires_at=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)))
+    specification = simulated_rail.books.one("JANE15")["specification"]
+    assert specification["expirationTime"] == "1935817689000"
+    assert int(specification["startTime"]) / 1000 <= datetime.now(UTC).timestamp()
 
 
-def test_a_token_that_is_refused_is_asked_for_anew(playing):
-    playing.mint(playing.order())
-    playing.stage.token = "another"
-    assert playing.mint(playing.order("OTHER15"))
+def test_rejected_token_is_requested_again(simulated_rail):
+    simulated_rail.mint(simulated_rail.order())
+    simulated_rail.stage.token = "another"
+    assert simulated_rail.mint(simulated_rail.order("OTHER15"))

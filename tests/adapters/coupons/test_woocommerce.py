@@ -1,4 +1,4 @@
-"""woocommerce's coupons: lower case, meta data, keys that only read, shops without permalinks."""
+"""WooCommerce coupons: lower case, meta data, read-only keys, shops without permalinks."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from adapters.gateways.base import CredentialsRefused
 from domain.coupons.discounts import DiscountType
 
 
-def test_our_id_is_in_the_meta_data(playing):
-    order = playing.order("JANE-15")
-    playing.mint(order)
-    told = playing.books.one("JANE-15")
-    assert told["code"] == "jane-15"
-    assert told["meta_data"] == [{"key": "_affiliate_coupon_id", "value": str(order.code_id)}]
+def test_meta_data_contains_the_code_id(simulated_rail):
+    order = simulated_rail.order("JANE-15")
+    simulated_rail.mint(order)
+    coupon = simulated_rail.books.one("JANE-15")
+    assert coupon["code"] == "jane-15"
+    assert coupon["meta_data"] == [{"key": "_affiliate_coupon_id", "value": str(order.code_id)}]
 
 
 @pytest.mark.parametrize(
@@ -21,26 +21,26 @@ def test_our_id_is_in_the_meta_data(playing):
         ({"type": DiscountType.AmountOff, "value": 1_050, "currency": "USD"}, "fixed_cart", "10.50"),
     ],
 )
-def test_amounts_are_decimal_text(playing, terms, kind, amount):
-    playing.mint(playing.order(**terms))
-    assert [playing.books.one("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
+def test_amount_is_decimal_text(simulated_rail, terms, kind, amount):
+    simulated_rail.mint(simulated_rail.order(**terms))
+    assert [simulated_rail.books.one("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
 
 
-def test_a_shop_whose_currency_has_no_decimals_takes_whole_units(playing):
-    playing.books.currency = "JPY"
-    playing.mint(playing.order(type=DiscountType.AmountOff, value=1_050, currency="JPY"))
-    assert playing.books.one("JANE15")["amount"] == "1050"
+def test_currency_without_decimals_uses_whole_units(simulated_rail):
+    simulated_rail.books.currency = "JPY"
+    simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=1_050, currency="JPY"))
+    assert simulated_rail.books.one("JANE15")["amount"] == "1050"
 
 
-def test_a_key_that_only_reads_is_refused_credentials(playing):
-    playing.books.may_write = False
+def test_read_only_key_raises_credentials_refused(simulated_rail):
+    simulated_rail.books.may_write = False
     with pytest.raises(CredentialsRefused):
-        playing.mint(playing.order())
+        simulated_rail.mint(simulated_rail.order())
 
 
-def test_a_shop_without_permalinks_mints_too(playing):
-    playing.stage.has_permalinks = False
-    order = playing.order()
-    minted = playing.mint(order)
-    playing.switch_off(order, minted)
-    assert playing.books.kept == []
+def test_shop_without_permalinks_mints_and_switches_off(simulated_rail):
+    simulated_rail.stage.has_permalinks = False
+    order = simulated_rail.order()
+    minted = simulated_rail.mint(order)
+    simulated_rail.switch_off(order, minted)
+    assert simulated_rail.books.kept == []

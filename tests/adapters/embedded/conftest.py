@@ -18,6 +18,6 @@ def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def used_dir(_initialised: Path) -> Iterator[Path]:
-    """A data folder that was used before and whose servers are stopped; it saves the time of initdb."""
+    """A data folder that is already initialized, with its servers stopped; saves the time of initdb."""
     yield _initialised
     server_pair.stop(_initialised)

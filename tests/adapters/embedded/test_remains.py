@@ -1,4 +1,4 @@
-"""What a killed PostgreSQL leaves behind is no obstacle to the next start."""
+"""The leftovers of a killed PostgreSQL do not prevent the next start."""
 
 import os
 import signal
@@ -13,49 +13,49 @@ from tests.support import databases
 from tests.support.installation import servers
 
 
-def _postmaster(data_dir: Path) -> int:
+def _postmaster_pid(data_dir: Path) -> int:
     pid = data_folder.listener_pid(data_folder.resolve(data_dir).postgres_socket)
     assert pid is not None
     return pid
 
 
-def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
-    found = server_pair.start(used_dir)
-    databases.run(found.database_owner_url, "create table survivor as select 'row' as word")
-    pid = _postmaster(used_dir)
+def test_killed_servers_restart_with_committed_data(used_dir: Path) -> None:
+    servers_info = server_pair.start(used_dir)
+    databases.run(servers_info.database_owner_url, "create table survivor as select 'row' as word")
+    pid = _postmaster_pid(used_dir)
 
     os.kill(pid, signal.SIGKILL)
     servers.kill_valkey(used_dir)
     server_pair.start(used_dir)
 
-    assert databases.rows(found.database_owner_url, "select word from survivor") == [("row",)]
+    assert databases.rows(servers_info.database_owner_url, "select word from survivor") == [("row",)]
 
 
-def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, valkey=False, durable=False)
-    postmaster = _postmaster(used_dir)
-    with closing(psycopg2.connect(found.database_owner_url)) as connection:
-        late = connection.info.backend_pid
-        os.kill(late, signal.SIGSTOP)
+def test_start_waits_for_surviving_backends_of_a_killed_server(used_dir: Path) -> None:
+    servers_info = server_pair.start(used_dir, valkey=False, durable=False)
+    postmaster = _postmaster_pid(used_dir)
+    with closing(psycopg2.connect(servers_info.database_owner_url)) as connection:
+        backend_pid = connection.info.backend_pid
+        os.kill(backend_pid, signal.SIGSTOP)
         os.kill(postmaster, signal.SIGKILL)
-        ends = threading.Timer(2, os.kill, (late, signal.SIGCONT))
-        ends.start()
+        resume_timer = threading.Timer(2, os.kill, (backend_pid, signal.SIGCONT))
+        resume_timer.start()
         try:
             server_pair.start(used_dir, valkey=False, durable=False)
         finally:
-            ends.join()
+            resume_timer.join()
 
-    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
+    assert databases.rows(servers_info.database_owner_url, "select 1") == [(1,)]
 
 
-def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, valkey=False, durable=False)
+def test_stale_pid_of_another_program_does_not_block_the_start(used_dir: Path) -> None:
+    servers_info = server_pair.start(used_dir, valkey=False, durable=False)
     pid_file = used_dir / "postgres" / "postmaster.pid"
-    left_over = pid_file.read_text()
+    pid_text = pid_file.read_text()
     server_pair.stop(used_dir)
-    pid_file.write_text(f"{os.getppid()}\n{left_over.partition(chr(10))[2]}")
+    pid_file.write_text(f"{os.getppid()}\n{pid_text.partition(chr(10))[2]}")
     (data_folder.resolve(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
 
     server_pair.start(used_dir, valkey=False, durable=False)
 
-    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
+    assert databases.rows(servers_info.database_owner_url, "select 1") == [(1,)]

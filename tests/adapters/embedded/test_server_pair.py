@@ -1,4 +1,4 @@
-"""The embedded servers, for real: started, shared, stopped, broken and found again."""
+"""The real embedded servers: start, reuse, stop, failure and recovery."""
 
 import os
 import subprocess
@@ -29,9 +29,9 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     assert server_pair.status(folder) == {"postgres": "stopped", "valkey": "stopped"}
 
 
-def _sql(found: server_pair.EmbeddedServers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
-    """Run statements in one committed transaction, as the owner if no URL is given; return the rows of the last one."""
-    connection = psycopg2.connect(url or found.database_owner_url)
+def _execute(running: server_pair.EmbeddedServers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
+    """Run statements in one committed transaction, by default as the owner; return the rows of the last statement."""
+    connection = psycopg2.connect(url or running.database_owner_url)
     try:
         with connection, connection.cursor() as cursor:
             for statement in statements:
@@ -41,21 +41,21 @@ def _sql(found: server_pair.EmbeddedServers, *statements: str, url: str = "") ->
         connection.close()
 
 
-def _valkey(found: server_pair.EmbeddedServers) -> "redis.Redis":
-    return redis.Redis.from_url(found.redis_url, decode_responses=True)
+def _valkey(running: server_pair.EmbeddedServers) -> "redis.Redis":
+    return redis.Redis.from_url(running.redis_url, decode_responses=True)
 
 
-def _postmaster(data_dir: Path) -> int | None:
+def _postmaster_pid(data_dir: Path) -> int | None:
     return data_folder.listener_pid(data_folder.resolve(data_dir).postgres_socket)
 
 
 def test_first_start_gives_both_servers_and_the_database(data_dir: Path) -> None:
-    found = server_pair.start(data_dir)
+    running = server_pair.start(data_dir)
 
-    asked = "SELECT current_user, current_database(), current_setting('server_version_num')::int >= 150000"
-    assert _sql(found, asked) == [("finderfee", "finderfee", True)]
-    assert _sql(found, "SHOW fsync") == [("on",)]
-    with _valkey(found) as valkey:
+    query = "SELECT current_user, current_database(), current_setting('server_version_num')::int >= 150000"
+    assert _execute(running, query) == [("finderfee", "finderfee", True)]
+    assert _execute(running, "SHOW fsync") == [("on",)]
+    with _valkey(running) as valkey:
         assert valkey.config_get("append*")["appendonly"] == "yes"
         assert valkey.config_get("append*")["appendfsync"] == "everysec"
         assert valkey.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
@@ -65,62 +65,70 @@ def test_first_start_gives_both_servers_and_the_database(data_dir: Path) -> None
 _POWERS = "select session_user::text, rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication"
 
 
-def test_the_service_logs_in_without_powers_and_its_session_cannot_become_the_owner(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, durable=False)
+def test_service_role_has_no_powers_and_cannot_become_owner(used_dir: Path) -> None:
+    running = server_pair.start(used_dir, durable=False)
 
-    asked = f"{_POWERS}, pg_has_role('finderfee_app', 'member') from pg_roles where rolname = session_user"
-    assert _sql(found, asked, url=found.database_url) == [("finderfee_login", False, True)]
+    query = f"{_POWERS}, pg_has_role('finderfee_app', 'member') from pg_roles where rolname = session_user"
+    assert _execute(running, query, url=running.database_url) == [("finderfee_login", False, True)]
     for statement in ("set role finderfee", "set session authorization finderfee", "create table mine (n int)"):
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
-            _sql(found, statement, url=found.database_url)
+            _execute(running, statement, url=running.database_url)
 
 
-def test_nobody_becomes_the_owner_by_asking_for_it(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, durable=False)
-    kept = data_folder.resolve(used_dir).owner_password
+def test_owner_login_requires_the_password(used_dir: Path) -> None:
+    running = server_pair.start(used_dir, durable=False)
+    password_file = data_folder.resolve(used_dir).owner_password
 
     with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
-        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "finderfee@"))
+        _execute(running, "select 1", url=running.database_url.replace("finderfee_login@", "finderfee@"))
     with pytest.raises(psycopg2.OperationalError, match="no pg_hba"):
-        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "postgres@"))
+        _execute(running, "select 1", url=running.database_url.replace("finderfee_login@", "postgres@"))
 
-    assert kept.stat().st_mode & 0o777 == 0o600
-    assert _sql(found, "select session_user::text") == [("finderfee",)]
-    assert kept.read_text().rpartition(":")[2].strip() not in data_folder.resolve(used_dir).postgres_log.read_text()
+    assert password_file.stat().st_mode & 0o777 == 0o600
+    assert _execute(running, "select session_user::text") == [("finderfee",)]
+    assert (
+        password_file.read_text().rpartition(":")[2].strip()
+        not in data_folder.resolve(used_dir).postgres_log.read_text()
+    )
 
 
-def test_who_has_the_services_url_alone_still_migrates_as_the_owner(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, durable=False)
-    env = {**os.environ, "DATABASE_URL": found.database_url, "REDIS_URL": found.redis_url, "DATA_DIR": str(used_dir)}
+def test_migration_with_only_the_service_url_runs_as_owner(used_dir: Path) -> None:
+    running = server_pair.start(used_dir, durable=False)
+    env = {
+        **os.environ,
+        "DATABASE_URL": running.database_url,
+        "REDIS_URL": running.redis_url,
+        "DATA_DIR": str(used_dir),
+    }
     env.pop("DATABASE_OWNER_URL", None)
     command = [str(Path(sys.executable).parent / "flask"), "db", "migrate", "--json"]
 
-    done = subprocess.run(command, cwd=_ROOT, env=env, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=_ROOT, env=env, capture_output=True, text=True)
 
-    assert done.returncode == 0, done.stderr
-    assert server_pair.find_owner_url(found.database_url) == found.database_owner_url
+    assert result.returncode == 0, result.stderr
+    assert server_pair.find_owner_url(running.database_url) == running.database_owner_url
     assert server_pair.find_owner_url("postgresql://somebody@db.example.com/finderfee") is None
     assert server_pair.find_owner_url("postgresql://finderfee_login@db.example.com/finderfee") is None
 
 
-def test_what_the_caller_has_for_another_database_stays_out(used_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libpq_variables_of_the_caller_are_ignored(used_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGPASSWORD": "mine", "PGPORT": "5433", "PGUSER": "me", "PGDATABASE": "mine"}.items():
         monkeypatch.setenv(name, value)
 
-    found = server_pair.start(used_dir, durable=False)
+    running = server_pair.start(used_dir, durable=False)
 
-    assert _sql(found, "select current_user::text, current_database()") == [("finderfee", "finderfee")]
-    assert _sql(found, "select current_user::text", url=found.database_url) == [("finderfee_login",)]
+    assert _execute(running, "select current_user::text, current_database()") == [("finderfee", "finderfee")]
+    assert _execute(running, "select current_user::text", url=running.database_url) == [("finderfee_login",)]
 
 
 @pytest.mark.parametrize("is_running", [False, True], ids=["stopped", "running"])
-def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
-    # given: as one that an earlier version made has it
-    found = server_pair.start(used_dir, durable=False)
+def test_trust_cluster_gets_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
+    # given: a cluster as an earlier version created it
+    running = server_pair.start(used_dir, durable=False)
     place = data_folder.resolve(used_dir)
-    _sql(found, "create table earlier (word text)", "insert into earlier values ('row')")
+    _execute(running, "create table earlier (word text)", "insert into earlier values ('row')")
     (place.postgres / "pg_hba.conf").write_text("local all all trust\n")
-    _sql(found, "drop role finderfee_login", "alter role finderfee password null", "select pg_reload_conf()")
+    _execute(running, "drop role finderfee_login", "alter role finderfee password null", "select pg_reload_conf()")
     if not is_running:
         server_pair.stop(used_dir)
     place.owner_password.unlink()
@@ -129,30 +137,30 @@ def test_a_cluster_that_let_everybody_in_gets_the_roles_and_keeps_its_data(used_
     server_pair.start(used_dir, durable=False)
 
     # then
-    assert _sql(found, "select current_user::text", url=found.database_url) == [("finderfee_login",)]
-    assert _sql(found, "select word from earlier") == [("row",)]
+    assert _execute(running, "select current_user::text", url=running.database_url) == [("finderfee_login",)]
+    assert _execute(running, "select word from earlier") == [("row",)]
     with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
-        _sql(found, "select 1", url=found.database_url.replace("finderfee_login@", "finderfee@"))
-    _sql(found, "drop table earlier")
+        _execute(running, "select 1", url=running.database_url.replace("finderfee_login@", "finderfee@"))
+    _execute(running, "drop table earlier")
 
 
-def test_second_start_reuses_what_runs(used_dir: Path) -> None:
+def test_second_start_reuses_running_servers(used_dir: Path) -> None:
     first = server_pair.start(used_dir, durable=False)
-    before = _postmaster(used_dir)
+    first_pid = _postmaster_pid(used_dir)
 
     second = server_pair.start(used_dir, durable=False)
 
     assert second == first
-    assert _postmaster(used_dir) == before
+    assert _postmaster_pid(used_dir) == first_pid
 
 
-def test_servers_listen_on_private_sockets_only_and_away_from_the_terminal(used_dir: Path) -> None:
-    found = server_pair.start(used_dir, durable=False)
+def test_servers_use_private_sockets_and_their_own_session(used_dir: Path) -> None:
+    running = server_pair.start(used_dir, durable=False)
     place = data_folder.resolve(used_dir)
 
     assert place.sockets.stat().st_mode & 0o777 == 0o700
-    assert _sql(found, "SHOW listen_addresses") == [("",)]
-    with _valkey(found) as valkey:
+    assert _execute(running, "SHOW listen_addresses") == [("",)]
+    with _valkey(running) as valkey:
         assert valkey.config_get("port") == {"port": "0"}
     for path in (place.postgres_socket, place.valkey_socket):
         pid = data_folder.listener_pid(path)
@@ -175,17 +183,17 @@ def _mode(folder: Path) -> int:
     return folder.stat().st_mode & 0o777
 
 
-def test_a_data_folder_is_made_for_its_user_alone_and_one_that_was_open_is_closed(data_dir: Path) -> None:
+def test_data_folder_is_made_private_even_if_it_was_open(data_dir: Path) -> None:
     server_pair.start(data_dir, postgres=False, durable=False)
-    made = _mode(data_dir)
+    initial_mode = _mode(data_dir)
     data_dir.chmod(0o755)
 
     server_pair.start(data_dir, postgres=False, durable=False)
 
-    assert (made, _mode(data_dir)) == (0o700, 0o700)
+    assert (initial_mode, _mode(data_dir)) == (0o700, 0o700)
 
 
-def test_a_folder_that_holds_what_is_not_ours_stays_as_open_as_it_was(data_dir: Path) -> None:
+def test_folder_with_foreign_files_keeps_its_mode(data_dir: Path) -> None:
     data_dir.mkdir(mode=0o755)
     (data_dir / "letters").mkdir()
 
@@ -196,9 +204,9 @@ def test_a_folder_that_holds_what_is_not_ours_stays_as_open_as_it_was(data_dir: 
 
 
 def test_stop_then_start_keeps_data(used_dir: Path) -> None:
-    found = server_pair.start(used_dir)
-    _sql(found, "CREATE TABLE kept (word text)", "INSERT INTO kept VALUES ('row')")
-    with _valkey(found) as valkey:
+    running = server_pair.start(used_dir)
+    _execute(running, "CREATE TABLE kept (word text)", "INSERT INTO kept VALUES ('row')")
+    with _valkey(running) as valkey:
         valkey.set("kept", "key")
 
     server_pair.stop(used_dir)
@@ -206,19 +214,19 @@ def test_stop_then_start_keeps_data(used_dir: Path) -> None:
     server_pair.start(used_dir)
 
     assert stopped == {"postgres": "stopped", "valkey": "stopped"}
-    assert _sql(found, "SELECT word FROM kept") == [("row",)]
-    with _valkey(found) as valkey:
+    assert _execute(running, "SELECT word FROM kept") == [("row",)]
+    with _valkey(running) as valkey:
         assert valkey.get("kept") == "key"
 
 
-def test_stop_is_fine_when_nothing_was_ever_started(tmp_path: Path) -> None:
+def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
     server_pair.stop(tmp_path / "nothing")
 
     assert server_pair.status(tmp_path / "nothing") == {"postgres": "stopped", "valkey": "stopped"}
     assert not (tmp_path / "nothing").exists()
 
 
-def test_only_the_server_asked_for_is_started(used_dir: Path) -> None:
+def test_only_the_requested_server_is_started(used_dir: Path) -> None:
     server_pair.start(used_dir, postgres=False, durable=False)
 
     assert server_pair.status(used_dir) == {"postgres": "stopped", "valkey": "running"}
@@ -229,9 +237,9 @@ def test_long_data_dir_gets_a_short_private_socket_folder(tmp_path: Path) -> Non
     place = data_folder.resolve(long)
 
     try:
-        found = server_pair.start(long, durable=False)
+        running = server_pair.start(long, durable=False)
 
-        assert _sql(found, "SELECT 1") == [(1,)]
+        assert _execute(running, "SELECT 1") == [(1,)]
         assert long.resolve() not in place.sockets.parents
         assert place.sockets.stat().st_mode & 0o777 == 0o700
         assert place.sockets.parent.stat().st_uid == os.geteuid()
@@ -243,18 +251,18 @@ def test_long_data_dir_gets_a_short_private_socket_folder(tmp_path: Path) -> Non
         place.sockets.parent.rmdir()
 
 
-def test_half_initialised_folder_is_swept_away(data_dir: Path) -> None:
+def test_half_initialised_folder_is_removed(data_dir: Path) -> None:
     half = data_dir / "postgres.new"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")
 
-    found = server_pair.start(data_dir, valkey=False, durable=False)
+    running = server_pair.start(data_dir, valkey=False, durable=False)
 
-    assert _sql(found, "SELECT 1") == [(1,)]
+    assert _execute(running, "SELECT 1") == [(1,)]
     assert not half.exists()
 
 
-def test_folder_with_other_files_is_left_alone_and_named(data_dir: Path) -> None:
+def test_folder_with_other_files_is_untouched_and_named_in_the_error(data_dir: Path) -> None:
     precious = data_dir / "postgres" / "precious.txt"
     precious.parent.mkdir(parents=True)
     precious.write_text("mine")
@@ -265,7 +273,7 @@ def test_folder_with_other_files_is_left_alone_and_named(data_dir: Path) -> None
     assert precious.read_text() == "mine"
 
 
-def test_failed_start_shows_the_end_of_the_log_and_what_to_do(used_dir: Path) -> None:
+def test_failed_start_reports_the_log_and_a_remedy(used_dir: Path) -> None:
     version = used_dir / "postgres" / "PG_VERSION"
     written = version.read_text()
     version.write_text("9\n")
@@ -279,11 +287,11 @@ def test_failed_start_shows_the_end_of_the_log_and_what_to_do(used_dir: Path) ->
     assert "set DATABASE_URL" in str(failure.value)
 
 
-def test_crash_tools_restart_wipe_and_forget(used_dir: Path) -> None:
-    found = server_pair.start(used_dir)
-    _sql(found, "CREATE TABLE recovered (word text)", "INSERT INTO recovered VALUES ('row')")
-    before = _postmaster(used_dir)
-    with _valkey(found) as valkey:
+def test_postgres_restart_keeps_data_and_valkey_wipe_removes_it(used_dir: Path) -> None:
+    running = server_pair.start(used_dir)
+    _execute(running, "CREATE TABLE recovered (word text)", "INSERT INTO recovered VALUES ('row')")
+    first_pid = _postmaster_pid(used_dir)
+    with _valkey(running) as valkey:
         valkey.set("lost", "key")
 
     servers.restart_postgres(used_dir)
@@ -291,7 +299,7 @@ def test_crash_tools_restart_wipe_and_forget(used_dir: Path) -> None:
     servers.wipe_valkey(used_dir)
     server_pair.start(used_dir)
 
-    assert _postmaster(used_dir) != before
-    assert _sql(found, "SELECT word FROM recovered") == [("row",)]
-    with _valkey(found) as valkey:
+    assert _postmaster_pid(used_dir) != first_pid
+    assert _execute(running, "SELECT word FROM recovered") == [("row",)]
+    with _valkey(running) as valkey:
         assert valkey.get("lost") is None

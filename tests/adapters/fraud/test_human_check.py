@@ -1,4 +1,4 @@
-"""Whether it was a person: what a verification service is told and believed, and the tokens of our own."""
+"""Human verification: what is sent to a verification service, which responses are trusted, and the local tokens."""
 
 import http.server
 import json
@@ -19,15 +19,15 @@ _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _SECRET_KEY = "a key for these tests that is long enough"
 
 
-class _Service(http.server.ThreadingHTTPServer):
-    """A service that answers whatever `answer` writes; `heard` holds the form of each request."""
+class _VerificationService(http.server.ThreadingHTTPServer):
+    """A service whose response `answer` writes; `heard` holds the form of each request."""
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.heard = []
-        self.answer = _says({"success": True})
+        self.answer = _respond_with({"success": True})
         self.url = f"http://127.0.0.1:{self.server_address[1]}/siteverify"
 
 
@@ -38,8 +38,8 @@ class _Handler(PromptHandler):
         self.server.answer(self)
 
 
-def _says(said, status=200, **headers):
-    content = said if isinstance(said, bytes) else json.dumps(said).encode()
+def _respond_with(body, status=200, **headers):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     def answer(handler):
         handler.send_response(status)
@@ -55,12 +55,12 @@ def _says(said, status=200, **headers):
 @pytest.fixture
 def service():
     """Return a verification service on a real socket."""
-    started = _Service()
-    thread = threading.Thread(target=started.serve_forever, args=(0.01,), daemon=True)
+    server = _VerificationService()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    yield started
-    started.shutdown()
-    started.server_close()
+    yield server
+    server.shutdown()
+    server.server_close()
     thread.join()
 
 
@@ -68,15 +68,15 @@ def _verify(service, token="abc", about="ben ada@example.com"):
     return SiteVerify(service.url, "secret").verify(token, ip="192.0.2.7", about=about, now=_NOW)
 
 
-def test_the_service_is_told_the_secret_the_token_and_the_address(service):
+def test_service_receives_secret_token_and_address(service):
     assert _verify(service) is True
 
     (form,) = service.heard
-    told = {name: form[name] for name in ("secret", "response", "remoteip")}
-    assert told == {"secret": "secret", "response": "abc", "remoteip": "192.0.2.7"}
+    sent_fields = {name: form[name] for name in ("secret", "response", "remoteip")}
+    assert sent_fields == {"secret": "secret", "response": "abc", "remoteip": "192.0.2.7"}
 
 
-def test_the_same_use_of_a_token_has_the_same_key_and_another_use_another(service):
+def test_idempotency_key_depends_on_the_use(service):
     for about in ("ben ada@example.com", "ben ada@example.com", "ben bob@example.com"):
         _verify(service, about=about)
 
@@ -85,7 +85,7 @@ def test_the_same_use_of_a_token_has_the_same_key_and_another_use_another(servic
 
 
 @pytest.mark.parametrize(
-    "said",
+    "body",
     [
         {"success": False},
         {"success": False, "error-codes": ["invalid-input-response"]},
@@ -93,14 +93,14 @@ def test_the_same_use_of_a_token_has_the_same_key_and_another_use_another(servic
         {"success": False, "error-codes": "odd"},
     ],
 )
-def test_a_token_that_the_service_refuses_is_nobodys(service, said):
-    service.answer = _says(said)
+def test_token_rejected_by_the_service_is_not_verified(service, body):
+    service.answer = _respond_with(body)
 
     assert _verify(service) is False
 
 
 @pytest.mark.parametrize("token", ["", "x" * 4097])
-def test_what_cannot_be_a_token_is_not_sent(service, token):
+def test_impossible_token_is_not_sent(service, token):
     assert _verify(service, token) is False
     assert service.heard == []
 
@@ -108,34 +108,34 @@ def test_what_cannot_be_a_token_is_not_sent(service, token):
 @pytest.mark.parametrize(
     "answer",
     [
-        _says(b"<html>"),
-        _says(b""),
-        _says([]),
-        _says({}),
-        _says({"success": "true"}),
-        _says({"success": 1}),
-        _says({"success": True}, status=500),
-        _says({"success": True}, status=403),
-        _says(b"", status=302, Location="/elsewhere"),
-        _says(b'{"success": true, "more": "' + b"x" * 20_000 + b'"}'),
-        _says({"success": False, "error-codes": ["invalid-input-secret"]}),
-        _says({"success": False, "error-codes": ["internal-error", 7]}),
+        _respond_with(b"<html>"),
+        _respond_with(b""),
+        _respond_with([]),
+        _respond_with({}),
+        _respond_with({"success": "true"}),
+        _respond_with({"success": 1}),
+        _respond_with({"success": True}, status=500),
+        _respond_with({"success": True}, status=403),
+        _respond_with(b"", status=302, Location="/elsewhere"),
+        _respond_with(b'{"success": true, "more": "' + b"x" * 20_000 + b'"}'),
+        _respond_with({"success": False, "error-codes": ["invalid-input-secret"]}),
+        _respond_with({"success": False, "error-codes": ["internal-error", 7]}),
         lambda handler: handler.connection.close(),
     ],
 )
-def test_an_answer_that_cannot_be_used_says_nothing_about_the_person(service, answer):
+def test_unusable_response_raises_verifier_unavailable(service, answer):
     service.answer = answer
 
     with pytest.raises(VerifierUnavailable):
         _verify(service)
 
 
-def test_a_service_that_is_not_there_is_away():
+def test_unreachable_service_raises_verifier_unavailable():
     with pytest.raises(VerifierUnavailable):
         SiteVerify("http://127.0.0.1:9/", "s").verify("abc", ip="", about="", now=_NOW)
 
 
-def test_a_service_that_drips_is_left_in_time(service, monkeypatch):
+def test_slow_response_is_abandoned_in_time(service, monkeypatch):
     def drip(handler):
         handler.send_response(200)
         handler.end_headers()
@@ -150,61 +150,61 @@ def test_a_service_that_drips_is_left_in_time(service, monkeypatch):
 
     with pytest.raises(VerifierUnavailable):
         _verify(service)
-    assert time.monotonic() - started < 60  # and all of it takes two minutes
+    assert time.monotonic() - started < 60  # the whole response would take two minutes
 
 
-def _is_good(local, token, after_s=0):
+def _is_valid(local, token, after_s=0):
     return local.verify(token, ip="", about="", now=_NOW + timedelta(seconds=after_s))
 
 
-@pytest.mark.parametrize(("ready_in_s", "good"), [(0, (0, 1, 599)), (2, (2, 599))])
-def test_a_token_of_our_own_is_good_for_ten_minutes(ready_in_s, good):
+@pytest.mark.parametrize(("ready_in_s", "valid_after_s"), [(0, (0, 1, 599)), (2, (2, 599))])
+def test_local_token_is_valid_for_ten_minutes(ready_in_s, valid_after_s):
     local = LocalTokens(b"key")
     token = local.issue(now=_NOW, ready_in_s=ready_in_s)
 
-    assert all(_is_good(local, token, after_s) for after_s in good)
-    assert not any(_is_good(local, token, after_s) for after_s in (-1, 600, 10**6))
-    assert _is_good(local, token, 1) is (ready_in_s == 0)
+    assert all(_is_valid(local, token, after_s) for after_s in valid_after_s)
+    assert not any(_is_valid(local, token, after_s) for after_s in (-1, 600, 10**6))
+    assert _is_valid(local, token, 1) is (ready_in_s == 0)
 
 
-def test_no_two_tokens_are_the_same():
+def test_tokens_are_unique():
     local = LocalTokens(b"key")
 
     assert local.issue(now=_NOW) != local.issue(now=_NOW)
 
 
 @pytest.mark.parametrize("change", [lambda t: t[:-1], lambda t: f"1{t}", lambda t: t.replace(".", "", 1), str.upper])
-def test_a_changed_token_is_none(change):
+def test_changed_token_is_invalid(change):
     local = LocalTokens(b"key")
 
-    assert not _is_good(local, change(local.issue(now=_NOW)))
+    assert not _is_valid(local, change(local.issue(now=_NOW)))
 
 
 @pytest.mark.parametrize("token", ["", ".", "...", "1.2.3.4", "é", "\ud800", "\x00", "x" * 10**5])
-def test_no_text_breaks_the_check(token):
-    assert not _is_good(LocalTokens(b"key"), token)
+def test_malformed_token_is_invalid(token):
+    assert not _is_valid(LocalTokens(b"key"), token)
 
 
-def test_a_token_of_another_key_is_none():
-    assert not _is_good(LocalTokens(b"key"), LocalTokens(b"other").issue(now=_NOW))
+def test_token_of_another_key_is_invalid():
+    assert not _is_valid(LocalTokens(b"key"), LocalTokens(b"other").issue(now=_NOW))
 
 
 def _verify_as_configured(token="abc"):
     return human_check.verify(token, ip="", about="", now=_NOW)
 
 
-def test_with_a_database_of_the_operators_and_no_service_nobody_is_verified():
+def test_operators_database_without_a_service_raises_not_configured():
     with verified_by(URL=""), pytest.raises(NotConfigured):
         _verify_as_configured()
 
 
-def test_on_the_embedded_servers_tokens_of_our_own_are_the_default(monkeypatch):
+def test_embedded_servers_use_local_tokens_by_default(monkeypatch):
     monkeypatch.delenv("DATABASE_URL")
     with verified_by(URL=""):
         assert human_check.find_local_issuer() is not None
 
 
-def test_local_tokens_are_accepted_where_the_operator_says_so():
+def test_local_tokens_are_accepted_when_configured():
     with verified_by(URL="local"):
         local = human_check.find_local_issuer()
         assert local is not None
@@ -212,10 +212,10 @@ def test_local_tokens_are_accepted_where_the_operator_says_so():
         assert human_check.find_widget() is None
 
 
-def test_with_a_service_tokens_of_our_own_are_worth_nothing(service):
+def test_local_token_is_rejected_when_a_service_is_configured(service):
     with verified_by(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
-    service.answer = _says({"success": False})
+    service.answer = _respond_with({"success": False})
 
     with verified_by(URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"):
         assert human_check.find_local_issuer() is None
@@ -223,7 +223,7 @@ def test_with_a_service_tokens_of_our_own_are_worth_nothing(service):
         assert human_check.find_widget() == human_check.Widget("https://human.example.com/api.js", "k")
 
 
-def test_tokens_follow_from_the_secret_key(monkeypatch):
+def test_local_tokens_depend_on_the_secret_key(monkeypatch):
     with verified_by(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
     monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)

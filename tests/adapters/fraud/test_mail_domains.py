@@ -1,4 +1,4 @@
-"""Whether domains are made to be thrown away, and whether they take mail."""
+"""Detection of disposable domains and of domains that accept email."""
 
 import time
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ from adapters.fraud.mail_domains import MailHosts
 from tests.support.outside.name_server import NameServer
 
 _DISPOSABLE = "mailinator.com"
-_USUAL = {name: getattr(mail_domains, name) for name in ("_LIFETIME_S", "_PROBE_S")}
+_PRODUCT_TIMEOUTS = {name: getattr(mail_domains, name) for name in ("_LIFETIME_S", "_PROBE_S")}
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """Wait longer than the product does for a server that answers: a busy machine is no silence."""
-    for name in _USUAL:
+def long_timeouts(monkeypatch):
+    """Use longer timeouts than the product, because a busy machine may respond late."""
+    for name in _PRODUCT_TIMEOUTS:
         monkeypatch.setattr(mail_domains, name, 60.0)
 
 
 @contextmanager
-def _giving_up() -> Iterator[None]:
-    """Wait as long as the product does."""
+def _product_timeouts() -> Iterator[None]:
+    """Use the product's timeouts."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, seconds in _USUAL.items():
+        for name, seconds in _PRODUCT_TIMEOUTS.items():
             patch.setattr(mail_domains, name, seconds)
         yield
 
@@ -34,7 +34,7 @@ def _giving_up() -> Iterator[None]:
 @pytest.mark.parametrize(
     "domain", [_DISPOSABLE, "MailInator.COM", "mailinator.com.", "eu.mailinator.com", "a.b." + _DISPOSABLE]
 )
-def test_a_domain_that_is_thrown_away_is_known_also_below_it(domain):
+def test_disposable_domain_includes_its_subdomains(domain):
     assert mail_domains.is_disposable(domain)
 
 
@@ -43,7 +43,7 @@ def test_a_domain_that_is_thrown_away_is_known_also_below_it(domain):
     ["example.com", "gmail.com", "not-mailinator.com", "mailinator.com.example.org", "com", "", ".", "..",
      "bücher.example", "a\0b.example", "x" * 64 + ".example", "\ud800.example", "mailinator.com" * 50],
 )  # fmt: skip
-def test_other_domains_are_not(domain):
+def test_ordinary_or_malformed_domain_is_not_disposable(domain):
     assert mail_domains.is_disposable(domain) is False
 
 
@@ -83,99 +83,99 @@ def hosts(server):
         ("bücher.example", True),
     ],
 )
-def test_a_domain_takes_mail_by_its_mail_host_or_its_own_address(hosts, domain, expected):
+def test_domain_accepts_mail_by_mx_or_address_record(hosts, domain, expected):
     assert hosts.has_mx(domain) is expected
 
 
 @pytest.mark.parametrize(
     "domain", ["", ".", "localhost", "a..example", "x" * 64 + ".example", "a\0.example", "\ud800.example"]
 )
-def test_what_cannot_be_a_domain_takes_none_and_is_not_asked_for(hosts, server, domain):
+def test_malformed_domain_accepts_no_mail_and_is_not_queried(hosts, server, domain):
     assert hosts.has_mx(domain) is False
     assert server.asked == []
 
 
-def test_an_answer_is_kept_for_an_hour(server):
+def test_result_is_cached_for_an_hour(server):
     now = [0.0]
     hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
 
     hosts.has_mx("mail.example")
     now[0] = 3599
     hosts.has_mx("Mail.example")
-    kept = len(server.asked)
+    queries = len(server.asked)
     now[0] = 3601
     hosts.has_mx("mail.example")
 
-    assert (kept, len(server.asked)) == (1, 2)
+    assert (queries, len(server.asked)) == (1, 2)
 
 
-def test_a_server_that_says_it_failed_says_nothing(hosts, server):
+def test_server_failure_is_inconclusive(hosts, server):
     server.broken = {"mail.example"}
 
     assert hosts.has_mx("mail.example") is None
 
 
-def test_silence_says_nothing_after_two_seconds_and_is_not_waited_for_again_at_once(server):
+def test_silent_server_is_inconclusive_and_not_retried_at_once(server):
     now = [0.0]
     hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
     server.silent = {"quiet.example"}
     started = time.monotonic()
 
-    with _giving_up():
-        first = hosts.has_mx("quiet.example")
-    took_s, asked = time.monotonic() - started, len(server.asked)
-    again, asked_again = hosts.has_mx("quiet.example"), len(server.asked) - asked
+    with _product_timeouts():
+        result = hosts.has_mx("quiet.example")
+    took_s, query_count = time.monotonic() - started, len(server.asked)
+    cached_result, new_queries = hosts.has_mx("quiet.example"), len(server.asked) - query_count
     now[0], server.silent = 31, set()
     server.zone["quiet.example", "MX"] = ["10 mx.quiet.example."]
-    later = hosts.has_mx("quiet.example")
+    later_result = hosts.has_mx("quiet.example")
 
-    assert (first, again, asked_again, later) == (None, None, 0, True)
+    assert (result, cached_result, new_queries, later_result) == (None, None, 0, True)
     assert took_s > 1.5
 
 
-def test_a_silent_domain_says_nothing_about_others(hosts, server):
+def test_silent_domain_does_not_affect_others(hosts, server):
     server.silent = {"quiet.example"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mail_domains, "_LIFETIME_S", _USUAL["_LIFETIME_S"])
-        said = [hosts.has_mx("quiet.example")]
+        patch.setattr(mail_domains, "_LIFETIME_S", _PRODUCT_TIMEOUTS["_LIFETIME_S"])
+        results = [hosts.has_mx("quiet.example")]
 
-    said += [hosts.has_mx(domain) for domain in ("mail.example", "missing.example")]
+    results += [hosts.has_mx(domain) for domain in ("mail.example", "missing.example")]
 
-    assert said == [None, True, False]
+    assert results == [None, True, False]
 
 
-def test_where_nobody_answers_at_all_nobody_is_waited_for(server):
+def test_unreachable_server_is_not_waited_for_again(server):
     now = [0.0]
     hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
     server.silent = {"quiet.example", "."}
 
-    with _giving_up():
+    with _product_timeouts():
         first = hosts.has_mx("quiet.example")
-    asked = len(server.asked)
-    meanwhile = hosts.has_mx("mail.example")
-    asked_meanwhile = len(server.asked) - asked
+    query_count = len(server.asked)
+    meanwhile_result = hosts.has_mx("mail.example")
+    asked_meanwhile = len(server.asked) - query_count
     now[0] = 31
 
-    assert (first, meanwhile, asked_meanwhile) == (None, None, 0)
+    assert (first, meanwhile_result, asked_meanwhile) == (None, None, 0)
     assert hosts.has_mx("mail.example") is True
 
 
-def test_silent_domains_hold_a_few_threads_and_no_more(hosts, server):
+def test_silent_domains_occupy_a_limited_number_of_threads(hosts, server):
     quiet = [f"quiet-{number}.example" for number in range(8)]
     server.silent = set(quiet)
     with ThreadPoolExecutor(4) as threads:
-        waiting = [threads.submit(hosts.has_mx, domain) for domain in quiet[:4]]
-        while len(asked := {name for name, _ in server.asked}) < 4:
+        futures = [threads.submit(hosts.has_mx, domain) for domain in quiet[:4]]
+        while len(asked_first := {name for name, _ in server.asked}) < 4:
             time.sleep(0.01)
-        said = [hosts.has_mx(domain) for domain in quiet[4:]]
-        asked_meanwhile = {name for name, _ in server.asked} - asked
+        results = [hosts.has_mx(domain) for domain in quiet[4:]]
+        asked_meanwhile = {name for name, _ in server.asked} - asked_first
         server.silent = set()
 
-    assert (said, asked_meanwhile) == ([None] * 4, set())
-    assert [one.result() for one in waiting] == [False] * 4  # once somebody answers again
+    assert (results, asked_meanwhile) == ([None] * 4, set())
+    assert [future.result() for future in futures] == [False] * 4  # once the server responds again
 
 
-def test_no_more_than_some_answers_are_kept(hosts, server, monkeypatch):
+def test_cache_size_is_limited(hosts, server, monkeypatch):
     monkeypatch.setattr(mail_domains, "_CACHE_SIZE", 2)
     for domain in ("mail.example", "host.example", "mail.example", "missing.example"):
         hosts.has_mx(domain)
@@ -185,11 +185,11 @@ def test_no_more_than_some_answers_are_kept(hosts, server, monkeypatch):
     assert (hosts.has_mx("host.example"), len(server.asked)) == (True, 2)
 
 
-def test_switched_off_nobody_is_asked():
+def test_disabled_resolver_is_inconclusive():
     assert MailHosts(mail_domains.build_resolver("off")).has_mx("mail.example") is None
 
 
-def test_a_server_at_an_ipv6_address_can_be_named():
+def test_name_server_may_have_an_ipv6_address():
     resolver = mail_domains.build_resolver("[::1]:5353")
 
     assert resolver is not None

@@ -1,4 +1,4 @@
-"""The operator's own scorer: what it is told, and what becomes of what it says."""
+"""The operator's own scorer: what it receives, and how its responses are used."""
 
 import http.server
 import json
@@ -18,15 +18,15 @@ _CLICK = ClickFacts(agent="Ägent", query_names=frozenset({"gclid", "a"}), langu
 _LEAD = LeadFacts(email="a@example.com", affiliate_email="b@example.com", click=Verdict(10, ("burst",)))
 
 
-class _Place(http.server.ThreadingHTTPServer):
-    """A server that answers whatever `answer` writes; `heard` holds (path, headers, body) of each request."""
+class _ScorerServer(http.server.ThreadingHTTPServer):
+    """A server whose response `answer` writes; `heard` holds (path, headers, body) of each request."""
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.heard = []
-        self.answer = _says({"score": 0, "reasons": []})
+        self.answer = _respond_with({"score": 0, "reasons": []})
         self.url = f"http://127.0.0.1:{self.server_address[1]}/judge"
 
 
@@ -39,8 +39,8 @@ class _Handler(PromptHandler):
     do_GET = do_POST
 
 
-def _says(said, status=200, **headers):
-    content = said if isinstance(said, bytes) else json.dumps(said).encode()
+def _respond_with(response_body, status=200, **headers):
+    content = response_body if isinstance(response_body, bytes) else json.dumps(response_body).encode()
 
     def answer(handler):
         handler.send_response(status)
@@ -54,30 +54,30 @@ def _says(said, status=200, **headers):
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """Wait longer than the product does for a server that is there: a busy machine is no slow scorer."""
+def long_timeout(monkeypatch):
+    """Use a longer timeout than the product, because a busy machine may respond late."""
     monkeypatch.setattr(fraud_scorer, "_WHOLE_CALL_S", 60.0)
 
 
 @pytest.fixture
-def place():
-    place = _Place()
-    thread = threading.Thread(target=place.serve_forever, args=(0.01,), daemon=True)
+def scorer_server():
+    server = _ScorerServer()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    yield place
-    place.shutdown()
-    place.server_close()
+    yield server
+    server.shutdown()
+    server.server_close()
     thread.join()
 
 
-def test_without_a_scorer_nothing_speaks_against_anything():
+def test_verdict_is_empty_without_a_scorer():
     assert fraud_scorer.judge(_CLICK) == Verdict(0, ())
 
 
-def test_a_click_is_told_as_json_with_the_token(place):
-    Scorer(place.url, "secret").judge(_CLICK)
+def test_click_is_sent_as_json_with_the_token(scorer_server):
+    Scorer(scorer_server.url, "secret").judge(_CLICK)
 
-    ((path, headers, body),) = place.heard
+    ((path, headers, body),) = scorer_server.heard
     assert (path, headers["Authorization"], headers["Content-Type"]) == ("/judge", "Bearer secret", "application/json")
     assert json.loads(body) == {
         "subject": "click",
@@ -95,27 +95,27 @@ def test_a_click_is_told_as_json_with_the_token(place):
     }
 
 
-def test_a_lead_is_told_with_what_is_known_of_its_click_and_no_token_is_made_up(place):
-    Scorer(place.url, None).judge(_LEAD)
+def test_lead_is_sent_with_its_click_verdict_and_without_a_token(scorer_server):
+    Scorer(scorer_server.url, None).judge(_LEAD)
 
-    ((_, headers, body),) = place.heard
-    said = json.loads(body)
+    ((_, headers, body),) = scorer_server.heard
+    payload = json.loads(body)
     assert "Authorization" not in headers
-    assert (said["subject"], said["email"], said["click"]) == (
+    assert (payload["subject"], payload["email"], payload["click"]) == (
         "lead",
         "a@example.com",
         {"score": 10, "reasons": ["burst"]},
     )
 
 
-def test_its_answer_is_a_verdict_with_every_reason_once(place):
-    place.answer = _says({"score": 100, "reasons": ["tor_exit", "seen_before", "tor_exit"]})
+def test_response_is_a_verdict_with_unique_reasons(scorer_server):
+    scorer_server.answer = _respond_with({"score": 100, "reasons": ["tor_exit", "seen_before", "tor_exit"]})
 
-    assert Scorer(place.url, None).judge(_CLICK) == Verdict(100, ("tor_exit", "seen_before"))
+    assert Scorer(scorer_server.url, None).judge(_CLICK) == Verdict(100, ("tor_exit", "seen_before"))
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("response_body", "reason"),
     [
         (b"", "not JSON"),
         (b"garbage", "not JSON"),
@@ -143,58 +143,58 @@ def test_its_answer_is_a_verdict_with_every_reason_once(place):
         ({"score": 1, "reasons": [f"r{number}" for number in range(21)]}, "its reasons are not"),
     ],
 )
-def test_an_answer_that_is_not_what_was_asked_for_is_none(place, said, why):
-    place.answer = _says(said)
+def test_malformed_response_raises_scorer_away(scorer_server, response_body, reason):
+    scorer_server.answer = _respond_with(response_body)
 
-    with pytest.raises(ScorerAway, match=why):
-        Scorer(place.url, None).judge(_CLICK)
+    with pytest.raises(ScorerAway, match=reason):
+        Scorer(scorer_server.url, None).judge(_CLICK)
 
 
 @pytest.mark.parametrize("status", [201, 204, 400, 401, 429, 500, 503])
-def test_another_status_is_no_answer(place, status):
-    place.answer = _says({"score": 1, "reasons": []}, status)
+def test_unexpected_status_raises_scorer_away(scorer_server, status):
+    scorer_server.answer = _respond_with({"score": 1, "reasons": []}, status)
 
     with pytest.raises(ScorerAway, match=f"it responded {status}"):
-        Scorer(place.url, None).judge(_CLICK)
+        Scorer(scorer_server.url, None).judge(_CLICK)
 
 
-def test_a_redirect_is_not_followed(place):
-    place.answer = _says(b"", 302, Location=place.url + "/elsewhere")
+def test_redirect_is_not_followed(scorer_server):
+    scorer_server.answer = _respond_with(b"", 302, Location=scorer_server.url + "/elsewhere")
 
     with pytest.raises(ScorerAway, match="it responded 302"):
-        Scorer(place.url, None).judge(_CLICK)
+        Scorer(scorer_server.url, None).judge(_CLICK)
 
-    assert len(place.heard) == 1
+    assert len(scorer_server.heard) == 1
 
 
-def test_a_flood_is_not_read_to_its_end(place):
-    place.answer = _says(b" " * 10_000_000)
+def test_oversized_response_raises_scorer_away(scorer_server):
+    scorer_server.answer = _respond_with(b" " * 10_000_000)
 
     with pytest.raises(ScorerAway, match="longer than 16384 bytes"):
-        Scorer(place.url, None).judge(_CLICK)
+        Scorer(scorer_server.url, None).judge(_CLICK)
 
 
-def test_a_bad_answer_about_one_does_not_keep_the_next_from_being_asked_about(place):
-    scorer = Scorer(place.url, None)
-    place.answer = _says(b"garbage")
+def test_malformed_response_does_not_suspend_the_scorer(scorer_server):
+    scorer = Scorer(scorer_server.url, None)
+    scorer_server.answer = _respond_with(b"garbage")
     with pytest.raises(ScorerAway):
         scorer.judge(_CLICK)
-    place.answer = _says({"score": 7, "reasons": []})
+    scorer_server.answer = _respond_with({"score": 7, "reasons": []})
 
     assert scorer.judge(_CLICK) == Verdict(7, ())
 
 
-def _stays_silent(handler):
+def _stay_silent(handler):
     time.sleep(60)
 
 
-def _drips_its_head(handler):
+def _drip_headers(handler):
     for _ in range(600):
         time.sleep(0.1)
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n" if _ == 0 else b"X-More: 1\r\n")
 
 
-def _drips_its_body(handler):
+def _drip_body(handler):
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
@@ -203,15 +203,15 @@ def _drips_its_body(handler):
         handler.wfile.write(b" ")
 
 
-def _hangs_up(handler):
+def _hang_up(handler):
     handler.connection.close()
 
 
-def test_who_does_not_answer_within_two_seconds_is_left_alone_for_five(place, monkeypatch):
-    """Three kinds of slowness at once; each would last longer than the limit."""
+def test_slow_scorer_is_suspended_for_five_seconds(scorer_server, monkeypatch):
+    """Three slow servers run at once; each would take longer than the limit."""
     monkeypatch.setattr(fraud_scorer, "_WHOLE_CALL_S", 2.0)
     now = [0.0]
-    took_s, left_alone = [], []
+    took_s, suspended = [], []
 
     def call(scorer):
         started = time.monotonic()
@@ -220,12 +220,13 @@ def test_who_does_not_answer_within_two_seconds_is_left_alone_for_five(place, mo
         took_s.append(time.monotonic() - started)
         with pytest.raises(ScorerAway, match="a moment ago"):
             scorer.judge(_CLICK)
-        left_alone.append(scorer)
+        suspended.append(scorer)
 
-    slow = [_stays_silent, _drips_its_head, _drips_its_body]
-    place.answer = lambda handler: slow[int(handler.path[-1])](handler)
+    slow = [_stay_silent, _drip_headers, _drip_body]
+    scorer_server.answer = lambda handler: slow[int(handler.path[-1])](handler)
     threads = [
-        threading.Thread(target=call, args=(Scorer(f"{place.url}/{n}", None, clock=lambda: now[0]),)) for n in range(3)
+        threading.Thread(target=call, args=(Scorer(f"{scorer_server.url}/{n}", None, clock=lambda: now[0]),))
+        for n in range(3)
     ]
     for thread in threads:
         thread.start()
@@ -233,47 +234,47 @@ def test_who_does_not_answer_within_two_seconds_is_left_alone_for_five(place, mo
         thread.join()
     now[0] = 5.1
     monkeypatch.setattr(fraud_scorer, "_WHOLE_CALL_S", 60.0)
-    place.answer = _says({"score": 3, "reasons": []})
+    scorer_server.answer = _respond_with({"score": 3, "reasons": []})
 
-    assert len(left_alone) == 3
+    assert len(suspended) == 3
     assert all(1.5 < seconds < 50 for seconds in took_s)
-    assert [scorer.judge(_CLICK) for scorer in left_alone] == [Verdict(3, ())] * 3
+    assert [scorer.judge(_CLICK) for scorer in suspended] == [Verdict(3, ())] * 3
 
 
-def test_who_drips_is_left_alone_also_where_the_reader_is_late_before_who_waits(place, monkeypatch):
-    moments = iter([0.0])
-    monkeypatch.setattr(fraud_scorer, "time", SimpleNamespace(monotonic=lambda: next(moments, 1e9)))
-    place.answer = _drips_its_body
-    scorer = Scorer(place.url, None, clock=lambda: 0.0)
+def test_slow_body_suspends_the_scorer_even_if_the_reader_is_late(scorer_server, monkeypatch):
+    times = iter([0.0])
+    monkeypatch.setattr(fraud_scorer, "time", SimpleNamespace(monotonic=lambda: next(times, 1e9)))
+    scorer_server.answer = _drip_body
+    scorer = Scorer(scorer_server.url, None, clock=lambda: 0.0)
 
-    for why in ("no complete response", "a moment ago"):
-        with pytest.raises(ScorerAway, match=why):
+    for reason in ("no complete response", "a moment ago"):
+        with pytest.raises(ScorerAway, match=reason):
             scorer.judge(_CLICK)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_server_that_hangs_up_is_away(place):
-    place.answer = _hangs_up
+def test_dropped_connection_raises_scorer_away(scorer_server):
+    scorer_server.answer = _hang_up
 
     with pytest.raises(ScorerAway, match="the call failed"):
-        Scorer(place.url, None).judge(_CLICK)
+        Scorer(scorer_server.url, None).judge(_CLICK)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nowhere.invalid/", "https://127.0.0.1:1/"])
-def test_nobody_there_is_away(url, monkeypatch):
+def test_unreachable_server_raises_scorer_away(url, monkeypatch):
     monkeypatch.setattr(fraud_scorer, "_WHOLE_CALL_S", 2.0)
     with pytest.raises(ScorerAway, match=r"the call failed|within 2 s"):
         Scorer(url, None).judge(_CLICK)
 
 
-def test_no_more_than_some_calls_are_under_way_at_once(place, monkeypatch):
+def test_concurrent_calls_are_limited(scorer_server, monkeypatch):
     monkeypatch.setattr(fraud_scorer, "_MAX_CALLS", 1)
     gate = threading.Event()
-    place.answer = lambda handler: (gate.wait(60), _says({"score": 1, "reasons": []})(handler))
-    scorer = Scorer(place.url, None)
+    scorer_server.answer = lambda handler: (gate.wait(60), _respond_with({"score": 1, "reasons": []})(handler))
+    scorer = Scorer(scorer_server.url, None)
     first = threading.Thread(target=scorer.judge, args=(_CLICK,))
     first.start()
-    while not place.heard:
+    while not scorer_server.heard:
         time.sleep(0.01)
 
     with pytest.raises(ScorerAway, match="too many calls"):
@@ -282,11 +283,11 @@ def test_no_more_than_some_calls_are_under_way_at_once(place, monkeypatch):
     first.join()
 
 
-def test_its_points_are_added_to_ours_up_to_a_hundred():
-    ours = Verdict(60, ("banned_referrer",))
+def test_scores_are_added_up_to_a_hundred():
+    own_verdict = Verdict(60, ("banned_referrer",))
 
-    assert fraud.add_verdicts(ours, Verdict(15, ("tor_exit",))) == Verdict(75, ("banned_referrer", "tor_exit"))
-    assert fraud.add_verdicts(ours, Verdict(50, ("banned_referrer", "tor_exit"))) == Verdict(
+    assert fraud.add_verdicts(own_verdict, Verdict(15, ("tor_exit",))) == Verdict(75, ("banned_referrer", "tor_exit"))
+    assert fraud.add_verdicts(own_verdict, Verdict(50, ("banned_referrer", "tor_exit"))) == Verdict(
         100, ("banned_referrer", "tor_exit")
     )
-    assert fraud.add_verdicts(ours, Verdict(0, ())) == ours
+    assert fraud.add_verdicts(own_verdict, Verdict(0, ())) == own_verdict

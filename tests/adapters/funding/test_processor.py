@@ -1,4 +1,4 @@
-"""The processor as a funding source: one key is one charge or refund, and what is not known is not guessed."""
+"""The payment processor as a funding source: one key is one charge or refund; unknown outcomes are not guessed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,9 +18,9 @@ _YOUNG, _OLD = timedelta(), timedelta(days=2)
 
 @pytest.fixture
 def service():
-    started = fake.FakeProcessor()
-    yield started
-    started.stop()
+    processor = fake.FakeProcessor()
+    yield processor
+    processor.stop()
 
 
 @pytest.fixture
@@ -50,74 +50,74 @@ def _refund(charge, reference, cents=20_000, **changes):
 
 @pytest.fixture(params=["charge", "refund"])
 def call(request, source):
-    """A charge, and a refund of one that was made."""
+    """A charge, and a refund of a charge that was carried out."""
     charge = _charge()
     if request.param == "charge":
         return charge
     return _refund(charge, source.ask(charge).references[REFERENCE])
 
 
-def _made(service, call):
-    return [(one.key, one.amount, one.currency) for one in service.books if one.key == call.key]
+def _bookings(service, call):
+    return [(booking.key, booking.amount, booking.currency) for booking in service.books if booking.key == call.key]
 
 
-def test_it_is_carried_out_once_under_its_key(service, source, call):
+def test_same_key_is_carried_out_once(service, source, call):
     first, again = source.ask(call), source.ask(call)
 
     assert isinstance(first, Paid)
     assert first == again == source.look_up(replace(call, known=first.references[REFERENCE])) == source.look_up(call)
-    assert _made(service, call) == [(call.key, str(call.amount_cents), "eur")]
+    assert _bookings(service, call) == [(call.key, str(call.amount_cents), "eur")]
 
 
-def test_a_charge_is_of_the_customer_with_the_method_that_was_named(service, source):
+def test_charge_uses_the_given_customer_and_method(service, source):
     source.ask(_charge())
     source.ask(_charge(source="cus_other/pm_2"))
 
-    assert [one.account for one in service.books] == ["cus_N1k2", "cus_other"]
+    assert [booking.account for booking in service.books] == ["cus_N1k2", "cus_other"]
 
 
 @pytest.mark.parametrize("fault", ["500_before", "500_after", "cut_before", "cut_after", "hang_before", "hang_after"])
-def test_an_answer_that_is_lost_is_found_out(service, source, call, fault):
+def test_lost_response_is_resolved_without_a_second_payment(service, source, call, fault):
     service.next(fault)
-    hasty = ProcessorFunding(url=service.url, key=fake.KEY, timeout_s=2)
-    lost = (hasty if fault.startswith("hang") else source).ask(call)
+    impatient = ProcessorFunding(url=service.url, key=fake.KEY, timeout_s=2)
+    lost = (impatient if fault.startswith("hang") else source).ask(call)
 
-    found = resolve(source, call, age=_YOUNG, books=source.books)
+    resolved = resolve(source, call, age=_YOUNG, books=source.books)
 
     assert isinstance(lost, Unknown)
-    assert isinstance(found, Paid)
-    assert len(_made(service, call)) == 1
+    assert isinstance(resolved, Paid)
+    assert len(_bookings(service, call)) == 1
 
 
-def test_what_is_too_old_or_in_other_books_is_not_asked_for_again(service, source, call):
+def test_old_call_or_other_books_is_not_retried(service, source, call):
     for age, books in ((_OLD, source.books), (_YOUNG, "others")):
         assert isinstance(resolve(source, call, age=age, books=books), NotFound)
-    assert _made(service, call) == []
+    assert _bookings(service, call) == []
 
 
-def test_what_is_refused_was_not_carried_out(service, source, call):
+def test_rejected_call_is_not_carried_out(service, source, call):
     service.next("reject")
 
     answer = source.ask(call)
 
     assert isinstance(answer, Rejected)
-    assert (answer.code, _made(service, call)) == ("balance_insufficient", [])
+    assert (answer.code, _bookings(service, call)) == ("balance_insufficient", [])
 
 
-def test_what_is_on_its_way_settles_later(service, source, call):
+def test_pending_call_settles_later(service, source, call):
     service.next("pending")
     accepted = source.ask(call)
     known = replace(call, known=accepted.references[REFERENCE])
 
-    before = source.look_up(known)
+    pending = source.look_up(known)
     service.settle(call.key)
 
     assert isinstance(accepted, Accepted)
-    assert isinstance(before, Accepted)
+    assert isinstance(pending, Accepted)
     assert source.look_up(known) == Paid(accepted.references)
 
 
-def test_what_waits_for_its_customer_is_neither_paid_nor_refused(service, source):
+def test_charge_waiting_for_its_customer_is_accepted(service, source):
     call = _charge()
     source.ask(call)
     service.settle(call.key, "waiting")
@@ -125,7 +125,7 @@ def test_what_waits_for_its_customer_is_neither_paid_nor_refused(service, source
     assert isinstance(source.look_up(call), Accepted)
 
 
-def test_what_fails_later_is_refused(service, source, call):
+def test_call_that_fails_later_is_rejected(service, source, call):
     service.next("pending")
     source.ask(call)
     service.settle(call.key, "failed")
@@ -133,7 +133,7 @@ def test_what_fails_later_is_refused(service, source, call):
     assert isinstance(source.look_up(call), Rejected)
 
 
-def test_a_key_for_another_amount_is_for_a_person_to_look_at(source, call):
+def test_key_used_for_another_amount_raises_key_taken(source, call):
     source.ask(call)
     other = replace(call, amount_cents=call.amount_cents + 1)
 
@@ -143,24 +143,24 @@ def test_a_key_for_another_amount_is_for_a_person_to_look_at(source, call):
 
 
 @pytest.mark.parametrize("fault", ["401", "403"])
-def test_refused_credentials_move_nothing(service, source, call, fault):
+def test_rejected_credentials_move_no_money(service, source, call, fault):
     service.next(fault)
 
     with pytest.raises(RailMisconfigured):
         source.ask(call)
-    assert _made(service, call) == []
+    assert _bookings(service, call) == []
 
 
-@pytest.mark.parametrize("said", ["", "{}", "[]", "null", '{"id": null}', '{"id": "pi_'])
-def test_an_answer_that_cannot_be_read_is_not_known(service, source, call, said):
-    service.next(f"say {said}")
+@pytest.mark.parametrize("body", ["", "{}", "[]", "null", '{"id": null}', '{"id": "pi_'])
+def test_unreadable_response_is_unknown(service, source, call, body):
+    service.next(f"say {body}")
 
     assert isinstance(source.ask(call), Unknown)
     assert isinstance(resolve(source, call, age=_YOUNG, books=source.books), Paid)
-    assert len(_made(service, call)) == 1
+    assert len(_bookings(service, call)) == 1
 
 
-def test_one_among_many_is_found(service, source):
+def test_charge_is_found_among_many(service, source):
     charges = [_charge() for _ in range(5)]
     references = [source.ask(charge).references for charge in charges]
 
@@ -171,17 +171,17 @@ def test_one_among_many_is_found(service, source):
     ("currency", "cents", "units"),
     [("JPY", 1_200, "1200"), ("ISK", 1_200, "120000"), ("KWD", 12_340, "12340"), ("MGA", 12_300, "123")],
 )
-def test_an_amount_is_said_as_the_processor_counts_the_currency(service, source, currency, cents, units):
+def test_amount_is_sent_in_the_processors_currency_units(service, source, currency, cents, units):
     charge = _charge(currency=currency, amount_cents=cents)
 
     answer = source.ask(charge)
 
     assert isinstance(answer, Paid)
     assert source.look_up(charge) == answer
-    assert [(one.amount, one.currency) for one in service.books] == [(units, currency.lower())]
+    assert [(booking.amount, booking.currency) for booking in service.books] == [(units, currency.lower())]
 
 
-def test_an_amount_that_cannot_be_said_is_refused(service, source):
+def test_amount_the_processor_cannot_express_is_rejected(service, source):
     answer = source.ask(_charge(currency="MGA", amount_cents=12_345))
 
     assert isinstance(answer, Rejected)
@@ -189,22 +189,22 @@ def test_an_amount_that_cannot_be_said_is_refused(service, source):
 
 
 @pytest.mark.parametrize("cents", [0, -1, 1.5])
-def test_only_whole_positive_amounts_are_asked_for(cents):
+def test_amount_must_be_positive_and_whole(cents):
     with pytest.raises(ValueError, match="positive whole"):
         _charge(amount_cents=cents)
 
 
-def test_charges_for_deals_are_listed_over_all_pages_without_what_was_given_back(service, source):
+def test_charges_are_listed_over_all_pages_net_of_refunds(service, source):
     calls = [_charge(deal_id=(deal_id := ids.new_id()), key=charge_key(deal_id=deal_id, number=1)) for _ in range(5)]
     for call in calls:
         source.ask(call)
-    early, failed, given_back, partly, whole = (service.booked(call.key) for call in calls)
+    early, failed, given_back, partly, whole = (service.find_booking(call.key) for call in calls)
     early.created -= 7_200
     failed.status = "failed"
     given_back.returned = int(given_back.amount)
     partly.returned = 1
 
-    listed = {one.deal_id: one for one in source.list_charges(datetime.now(UTC) - timedelta(hours=1))}
+    listed = {booking.deal_id: booking for booking in source.list_charges(datetime.now(UTC) - timedelta(hours=1))}
 
     assert {*listed} == {calls[3].deal_id, calls[4].deal_id}
     assert [listed[call.deal_id].amount_cents for call in calls[3:]] == [
@@ -214,7 +214,7 @@ def test_charges_for_deals_are_listed_over_all_pages_without_what_was_given_back
     assert listed[calls[4].deal_id].reference == whole.id
 
 
-def test_list_of_charges_that_breaks_off_is_not_taken_for_the_whole(service, source):
+def test_interrupted_charge_list_raises_cannot_list(service, source):
     for _ in range(3):
         deal_id = ids.new_id()
         source.ask(_charge(deal_id=deal_id, key=charge_key(deal_id=deal_id, number=1)))

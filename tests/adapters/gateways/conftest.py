@@ -1,4 +1,4 @@
-"""A gateway that is played on this machine."""
+"""A gateway simulated on this machine."""
 
 import pytest
 
@@ -11,10 +11,10 @@ from tests.support.gateways.stages import STAGES
 
 @pytest.fixture
 def stage(request, monkeypatch):
-    """Play the gateway that a parameter names, or else the one that the tests are called by."""
-    playing = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
-    lead_to(playing, monkeypatch)
-    for module in (paypal, shopify_api, wix):  # an earlier stage on this very port gave tokens of its own
+    """Simulate the gateway named by the parameter, by default the one in the test module's name."""
+    simulated = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
+    lead_to(simulated, monkeypatch)
+    for module in (paypal, shopify_api, wix):  # tokens of an earlier stage on the same port are cached
         monkeypatch.setattr(module, "_TOKENS", AccessTokens())
-    yield playing
-    playing.stop()
+    yield simulated
+    simulated.stop()

@@ -1,4 +1,4 @@
-"""What every gateway's adapter promises, played by each gateway of the tests over HTTP."""
+"""What every gateway adapter guarantees, tested over HTTP against each simulated gateway."""
 
 import itertools
 from datetime import datetime, timedelta
@@ -28,47 +28,47 @@ from tests.support.gateways.stages import STAGES, every, having
 from tests.support.gateways.told import account, facts, inbound, listed
 
 _CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
-#: The names by which the page calls gateways in a list.
-_BRIEF = {"paddle": "Paddle", "maxio": "Maxio"}
+#: Short names of gateways in the tables of the page.
+_SHORT_NAMES = {"paddle": "Paddle", "maxio": "Maxio"}
 _DISPUTES = [
     (name, state) for name, stage in STAGES.items() for state in DisputeState if f"dispute_{state}" not in stage.cannot
 ]
 
 
-def _of(kind: type[Fact], facts: list[Fact]) -> list[Fact]:
+def _select(kind: type[Fact], facts: list[Fact]) -> list[Fact]:
     return [fact for fact in facts if isinstance(fact, kind)]
 
 
-def _email(stage: Stage, told: PaymentFact | StartFact) -> str | None:
-    return told.origin.email or stage.gateway.look_closer(account(stage), told.origin).email
+def _email(stage: Stage, fact: PaymentFact | StartFact) -> str | None:
+    return fact.origin.email or stage.gateway.look_closer(account(stage), fact.origin).email
 
 
-def test_every_gateway_is_played():
+def test_every_gateway_has_a_stage():
     assert set(STAGES) == set(Gateway)
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_what_a_gateway_does_not_have_is_what_its_row_of_the_table_says(name):
+def test_missing_capabilities_match_the_table(name):
     cannot, can = STAGES[name].cannot, STAGES[name].gateway.capabilities
     assert set(cannot) <= set(why.ACTS)
     assert all(cannot.values())
     assert {state for state in DisputeState if f"dispute_{state}" not in cannot} == set(can.disputes)
     assert ("uninstall" not in cannot) == can.leaves
-    of_the_brand = [cannot[act] for act in ("trial", "code") if act in cannot]
-    of_the_brand += [cannot["dispute_lost"]] if "dispute_lost" in cannot else []
-    assert [reason for reason in of_the_brand if reason not in " ".join(can.lacks)] == []
+    brand_reasons = [cannot[act] for act in ("trial", "code") if act in cannot]
+    brand_reasons += [cannot["dispute_lost"]] if "dispute_lost" in cannot else []
+    assert [reason for reason in brand_reasons if reason not in " ".join(can.lacks)] == []
 
 
 def _documented(second: str) -> dict[str, list[str]]:
-    """Return the cells of the table of docs/connections.md whose second column is called so, by gateway."""
+    """Return the cells of the table of docs/connections.md with this second column heading, by gateway."""
     lines = _CONNECTIONS.read_text().partition(f"| Gateway | {second} |")[2].splitlines()[2:]
     rows = [line.strip("|").split("|") for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
     return {name.strip(): [cell.strip() for cell in cells] for names, *cells in rows for name in names.split(",")}
 
 
-def test_page_says_of_each_gateway_what_it_reports_of_orders_that_change():
+def test_docs_describe_changed_orders_of_each_gateway():
     rows = _documented("No money")
-    stages = {_BRIEF.get(name, stage.gateway.label): stage for name, stage in STAGES.items()}
+    stages = {_SHORT_NAMES.get(name, stage.gateway.label): stage for name, stage in STAGES.items()}
     assert set(rows) == set(stages)
     for label, stage in stages.items():
         no_money, total = rows[label]
@@ -77,13 +77,13 @@ def test_page_says_of_each_gateway_what_it_reports_of_orders_that_change():
 
 
 @every
-def test_good_credentials_are_proved_by_a_call(stage):
+def test_good_credentials_are_checked_by_a_request(stage):
     assert stage.gateway.check(account(stage)).account
     assert stage.asked
 
 
 @every
-def test_credentials_that_the_gateway_refuses_are_told_apart_from_a_gateway_that_is_away(stage):
+def test_rejected_credentials_differ_from_an_unreachable_gateway(stage):
     stage.faults.extend(["refuse"])
     with pytest.raises(CredentialsRefused):
         stage.gateway.check(account(stage))
@@ -95,9 +95,9 @@ def test_credentials_that_the_gateway_refuses_are_told_apart_from_a_gateway_that
 
 
 @every
-def test_a_first_payment_is_told_with_its_money_its_buyer_and_its_referral(stage):
+def test_first_payment_has_money_buyer_and_referral(stage):
     sale = stage.pay(Purchase(cents=10_890, currency="USD", slug="jane", email="ann@example.com"))
-    (payment,) = _of(PaymentFact, facts(stage, *sale.sent))
+    (payment,) = _select(PaymentFact, facts(stage, *sale.sent))
 
     assert (payment.external_id, payment.amount_cents, payment.currency) == (sale.id, 10_890, "USD")
     assert payment.origin.is_test is False
@@ -107,28 +107,28 @@ def test_a_first_payment_is_told_with_its_money_its_buyer_and_its_referral(stage
 
 
 @every
-def test_a_payment_without_a_referral_claims_nothing(stage):
-    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).sent))
-    closer = stage.gateway.look_closer(account(stage), payment.origin)
-    assert list(list_claims(closer.carriers, ["via"])) == []
+def test_payment_without_a_referral_claims_nothing(stage):
+    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).sent))
+    detailed_origin = stage.gateway.look_closer(account(stage), payment.origin)
+    assert list(list_claims(detailed_origin.carriers, ["via"])) == []
 
 
 @every
-def test_a_renewal_is_another_payment_of_the_same_customer(stage):
+def test_renewal_is_another_payment_of_the_same_customer(stage):
     first = stage.pay(Purchase())
-    again = stage.pay(Purchase(renews=first, cents=9_900))
-    one, other = _of(PaymentFact, facts(stage, *first.sent, *again.sent))
+    renewal = stage.pay(Purchase(renews=first, cents=9_900))
+    payment, second_payment = _select(PaymentFact, facts(stage, *first.sent, *renewal.sent))
 
-    assert (other.external_id, other.amount_cents) == (again.id, 9_900)
-    assert one.external_id != other.external_id
-    assert one.origin.customer_id == other.origin.customer_id is not None
+    assert (second_payment.external_id, second_payment.amount_cents) == (renewal.id, 9_900)
+    assert payment.external_id != second_payment.external_id
+    assert payment.origin.customer_id == second_payment.origin.customer_id is not None
 
 
 @every
-def test_the_same_event_again_has_the_same_key_and_tells_the_same(stage):
+def test_repeated_event_has_the_same_key_and_facts(stage):
     sale = stage.pay(Purchase())
-    own = account(stage)
-    first, second = ([stage.gateway.prove(own, inbound(sent)) for sent in sale.sent] for _ in range(2))
+    own_account = account(stage)
+    first, second = ([stage.gateway.prove(own_account, inbound(sent)) for sent in sale.sent] for _ in range(2))
 
     assert [[each.key for each in proved.deliveries] for proved in first] == [
         [each.key for each in proved.deliveries] for proved in second
@@ -137,117 +137,119 @@ def test_the_same_event_again_has_the_same_key_and_tells_the_same(stage):
 
 
 @every
-def test_a_partial_refund_and_the_completing_one_name_the_payment_and_add_up(stage):
+def test_partial_refunds_name_the_payment_and_add_up(stage):
     sale = stage.pay(Purchase(cents=10_890))
-    booked: dict[str, int] = {}
+    booked_cents: dict[str, int] = {}
     for cents in (4_356, 6_534):
-        told = _of(RefundFact, facts(stage, *stage.refund(sale, cents)))
-        assert told
-        for refund in told:  # earlier ones may be told again; each id is booked once
-            assert sale.id in refund.sale_ids or _names(stage, sale, refund)
-            booked[refund.refund_id] = 10_890 if refund.amount_cents is None else refund.amount_cents
-    assert sum(booked.values()) == 10_890
+        refunds = _select(RefundFact, facts(stage, *stage.refund(sale, cents)))
+        assert refunds
+        for refund in refunds:  # earlier refunds may be reported again; each id is booked once
+            assert sale.id in refund.sale_ids or _names_payment(stage, sale, refund)
+            booked_cents[refund.refund_id] = 10_890 if refund.amount_cents is None else refund.amount_cents
+    assert sum(booked_cents.values()) == 10_890
 
 
 def _since(stage: Stage) -> datetime:
     return stage.now - timedelta(hours=1)
 
 
-def _names(stage: Stage, sale: Sale, refund: RefundFact | DisputeFact) -> bool:
-    told = facts(stage, *sale.sent)
-    ids = {alias for fact in told for alias in (getattr(fact, "aliases", ()) or getattr(fact, "ids", ()))}
+def _names_payment(stage: Stage, sale: Sale, refund: RefundFact | DisputeFact) -> bool:
+    reported = facts(stage, *sale.sent)
+    ids = {alias for fact in reported for alias in (getattr(fact, "aliases", ()) or getattr(fact, "ids", ()))}
     return bool(ids & set(refund.sale_ids))
 
 
 @every
-def test_a_payment_of_nothing_is_told_as_nothing(stage):
-    told = facts(stage, *stage.pay(Purchase(cents=0)).sent)
-    assert all(payment.amount_cents == 0 for payment in _of(PaymentFact, told))
-    assert any(_of(kind, told) for kind in (PaymentFact, StartFact, ReferralFact))
+def test_zero_payment_is_reported_as_zero(stage):
+    reported = facts(stage, *stage.pay(Purchase(cents=0)).sent)
+    assert all(payment.amount_cents == 0 for payment in _select(PaymentFact, reported))
+    assert any(_select(kind, reported) for kind in (PaymentFact, StartFact, ReferralFact))
 
 
 @having("trial")
-def test_a_trial_is_a_start_without_money(stage):
-    told = facts(stage, *stage.start_trial(Purchase(cents=0)))
-    (started,) = _of(StartFact, told) or _of(PaymentFact, told)
-    assert all(payment.amount_cents == 0 for payment in _of(PaymentFact, told))
-    assert _email(stage, started) == "ann@example.com"
+def test_trial_is_a_start_without_money(stage):
+    reported = facts(stage, *stage.start_trial(Purchase(cents=0)))
+    (start,) = _select(StartFact, reported) or _select(PaymentFact, reported)
+    assert all(payment.amount_cents == 0 for payment in _select(PaymentFact, reported))
+    assert _email(stage, start) == "ann@example.com"
 
 
 @having("code")
-def test_a_code_is_told_with_the_payment(stage):
-    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).sent))
+def test_code_is_reported_with_the_payment(stage):
+    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).sent))
     assert [code.text.upper() for code in payment.origin.codes] == ["JANE10"]
 
 
 @having("test_flag")
-def test_a_rehearsal_of_a_live_account_says_so_or_means_nothing(stage):
-    told = facts(stage, *stage.pay(Purchase(is_test=True)).sent)
-    paid = [payment.origin.is_test for payment in _of(PaymentFact, told)]
-    assert paid == [True] or told == [IgnoredFact("test_event")]
+def test_test_payment_is_marked_or_ignored(stage):
+    reported = facts(stage, *stage.pay(Purchase(is_test=True)).sent)
+    test_flags = [payment.origin.is_test for payment in _select(PaymentFact, reported)]
+    assert test_flags == [True] or reported == [IgnoredFact("test_event")]
 
 
 @pytest.mark.parametrize(("stage", "state"), _DISPUTES, indirect=["stage"])
-def test_a_dispute_is_told_or_found_with_its_payment(stage, state):
+def test_dispute_is_reported_or_listed_with_its_payment(stage, state):
     sale = stage.pay(Purchase())
     sent = stage.dispute(sale, state)
-    told = facts(stage, *sent) if sent else [fact for each in listed(stage, _since(stage)).values() for fact in each]
-    (dispute,) = _of(DisputeFact, told)
+    reported = (
+        facts(stage, *sent) if sent else [fact for each in listed(stage, _since(stage)).values() for fact in each]
+    )
+    (dispute,) = _select(DisputeFact, reported)
     assert dispute.state == state
-    assert sale.id in dispute.sale_ids or _names(stage, sale, dispute)
+    assert sale.id in dispute.sale_ids or _names_payment(stage, sale, dispute)
 
 
 @having("uninstall")
-def test_access_that_was_taken_back_is_told(stage):
-    assert _of(DisconnectedFact, facts(stage, *stage.uninstall()))
+def test_uninstall_is_reported_as_disconnected(stage):
+    assert _select(DisconnectedFact, facts(stage, *stage.uninstall()))
 
 
 @every
-def test_an_event_of_another_kind_means_nothing(stage):
+def test_unknown_event_is_ignored(stage):
     assert [type(fact) for fact in facts(stage, stage.unknown())] in ([IgnoredFact], [])
 
 
 @having("proof")
-def test_a_proof_over_other_bytes_is_refused(stage):
+def test_proof_of_another_body_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
         stage.gateway.prove(account(stage), inbound(stage.forged(sale.sent[0])))
 
 
 @every
-def test_a_proof_by_a_secret_that_is_not_there_is_refused(stage):
+def test_proof_without_a_configured_secret_is_rejected(stage):
     sale = stage.pay(Purchase())
-    nobody = GatewayAccount(stage.mode, dict.fromkeys(stage.credentials, ""))
+    account_without_secrets = GatewayAccount(stage.mode, dict.fromkeys(stage.credentials, ""))
     with pytest.raises(NotProved):
-        stage.gateway.prove(nobody, inbound(sale.sent[0]))
+        stage.gateway.prove(account_without_secrets, inbound(sale.sent[0]))
 
 
 @having("time")
-def test_a_proof_from_long_ago_is_refused(stage):
+def test_expired_proof_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
         stage.gateway.prove(account(stage), inbound(stage.late(sale.sent[0])))
 
 
 @every
-def test_a_proof_by_the_former_secret_counts_for_its_hour(stage):
+def test_proof_with_the_former_secret_is_valid(stage):
     sale = stage.pay(Purchase())
-    replaced = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.made}.items()}
-    rotated = GatewayAccount(stage.mode, replaced, former=({**stage.credentials, **stage.made},))
+    new_secrets = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.made}.items()}
+    rotated = GatewayAccount(stage.mode, new_secrets, former=({**stage.credentials, **stage.made},))
     assert stage.gateway.prove(rotated, inbound(sale.sent[0])).deliveries
 
 
 @every
-def test_what_cannot_be_read_is_kept_and_said(stage):
-    own = account(stage)
-    (delivery,) = stage.gateway.prove(own, inbound(stage.malformed())).deliveries
+def test_malformed_event_is_stored_and_unreadable(stage):
+    own_account = account(stage)
+    (delivery,) = stage.gateway.prove(own_account, inbound(stage.malformed())).deliveries
     assert delivery.key
     with pytest.raises((UnreadableEvent, UnsupportedCurrency)):
-        stage.gateway.facts(own, delivery)
+        stage.gateway.facts(own_account, delivery)
 
 
 @having("currency")
-def test_an_unsupported_currency_is_never_money(stage):
+def test_unsupported_currency_raises(stage):
     with pytest.raises(UnsupportedCurrency):
         facts(stage, *stage.pay(Purchase(currency="XTS")).sent)
 
@@ -257,31 +259,33 @@ _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff",
 
 @pytest.mark.parametrize("body", _NOT_EVENTS, ids=range(len(_NOT_EVENTS)))
 @every
-def test_a_body_that_is_no_event_is_refused_or_unreadable_and_never_an_error(stage, body):
-    own = account(stage)
+def test_body_that_is_not_an_event_is_rejected_or_unreadable(stage, body):
+    own_account = account(stage)
     sent = [Sent(body), Sent(body, stage.pay(Purchase()).sent[0].headers)]
     if "any_body" not in stage.cannot:
         sent.append(stage.proved(body))
-    for one in sent:
+    for payment in sent:
         try:
-            deliveries = stage.gateway.prove(own, inbound(one)).deliveries
+            deliveries = stage.gateway.prove(own_account, inbound(payment)).deliveries
         except NotProved:
             continue
         for delivery in deliveries:
             assert delivery.key
             with pytest.raises(UnreadableEvent):
-                stage.gateway.facts(own, delivery)
+                stage.gateway.facts(own_account, delivery)
 
 
 @every
-def test_what_was_missed_is_listed_as_the_same_money(stage):
+def test_missed_events_are_listed_as_the_same_money(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)
-    own = account(stage)
-    deliveries = [delivery for page in stage.gateway.list_payments(own, _since(stage)) for delivery in page]
-    told = [fact for delivery in deliveries for fact in stage.gateway.facts(own, delivery)]
+    own_account = account(stage)
+    deliveries = [delivery for page in stage.gateway.list_payments(own_account, _since(stage)) for delivery in page]
+    reported = [fact for delivery in deliveries for fact in stage.gateway.facts(own_account, delivery)]
 
     assert len({delivery.key for delivery in deliveries}) == len(deliveries)
     assert all(delivery.key.startswith("reconcile:") for delivery in deliveries)
-    assert {(payment.external_id, payment.amount_cents) for payment in _of(PaymentFact, told)} == {(sale.id, 10_890)}
-    assert _of(RefundFact, told)
+    assert {(payment.external_id, payment.amount_cents) for payment in _select(PaymentFact, reported)} == {
+        (sale.id, 10_890)
+    }
+    assert _select(RefundFact, reported)

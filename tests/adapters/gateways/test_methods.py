@@ -1,4 +1,4 @@
-"""The methods by which each gateway's adapter may credit somebody, spelled as the taxonomy has them, and no others.
+"""The attribution methods of each gateway adapter are exactly those of the taxonomy.
 
 Source: tracking spec, "Attribution method taxonomy".
 """
@@ -29,9 +29,9 @@ _METHODS = {
     "thrivecart": {"thrivecart_url_param", "thrivecart_custom_field", "thrivecart_coupon_code"},
     "paypal": {"paypal_custom_field"},
 }
-# Fields of the gateways' own that look like a method, and words that are one at stripe alone.
+# Gateway fields that look like a method, and words that are a method only at Stripe.
 _OTHER_WORDS = {"paypal": {"paypal_reference_id"}}
-_OF_STRIPE = {"metadata_or_customer", "coupon"}
+_STRIPE_METHODS = {"metadata_or_customer", "coupon"}
 _FORM = re.compile(
     r"[a-z]+_(custom_data|custom_field|metadata|referral|reference_id|url_param|request_id|coupon_code|coupon)"
     r"|shopify_(web_pixel|landing_page|customer_journey)"
@@ -39,14 +39,14 @@ _FORM = re.compile(
 
 
 @pytest.mark.parametrize("name", Gateway)
-def test_a_gateway_has_the_methods_of_the_taxonomy_and_no_others(name):
+def test_gateway_has_exactly_the_methods_of_the_taxonomy(name):
     texts = {
         node.value
         for path in [*_ROOT.glob(f"*/{name}.py"), *_ROOT.glob(f"*/{name}_*.py")]
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    found = {text for text in texts if text.startswith(f"{name}_") and _FORM.fullmatch(text)}
+    methods = {text for text in texts if text.startswith(f"{name}_") and _FORM.fullmatch(text)}
     if name == Gateway.Stripe:
-        found |= texts & _OF_STRIPE
-    assert found - _OTHER_WORDS.get(name, set()) == _METHODS[name]
+        methods |= texts & _STRIPE_METHODS
+    assert methods - _OTHER_WORDS.get(name, set()) == _METHODS[name]

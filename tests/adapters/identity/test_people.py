@@ -1,4 +1,4 @@
-"""Who a verified token speaks for, tokens of the local issuer, and the settings of both providers."""
+"""Claims of verified tokens, tokens of the local issuer, and the settings of both identity providers."""
 
 import json
 import time
@@ -16,8 +16,8 @@ _LEEWAY_S = 30
 
 
 @pytest.fixture
-def configured(monkeypatch):
-    """Return a function that sets variables and starts over."""
+def configure_identity(monkeypatch):
+    """Return a function that sets variables and clears all caches."""
 
     def configure(**variables: str) -> None:
         for name, value in variables.items():
@@ -36,7 +36,7 @@ def configured(monkeypatch):
 
 @pytest.fixture
 def provider(configured, tmp_path):
-    """Configure one provider for both kinds of people, with a key of each type in a file."""
+    """Configure one provider for dashboard users and affiliates, with a key of each type in a file."""
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
     configured(
@@ -58,7 +58,7 @@ def _affiliate(**changes) -> identity.Claims | None:
     return identity.verify_affiliate(idp.token(idp.key("EdDSA"), idp.claims(**{**person, **changes})))
 
 
-def test_a_dashboard_token_says_who_it_is(provider):
+def test_dashboard_token_is_read_into_claims(provider):
     assert _dashboard(exp=4_000_000_000, iat=1_700_000_000) == identity.Claims(
         subject="user-1",
         email="ann@example.com",
@@ -72,12 +72,12 @@ def test_a_dashboard_token_says_who_it_is(provider):
 
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
-def test_each_role_is_taken(provider, role):
+def test_each_role_is_accepted(provider, role):
     assert _dashboard(role=role).role == role
 
 
 @pytest.mark.parametrize("role", ["owner", "Owner ", "", "Root", None, ["Owner"], {"Owner": 1}, 7, True, ...])
-def test_a_dashboard_token_without_a_role_of_ours_is_refused(provider, role):
+def test_dashboard_token_with_an_unknown_role_is_rejected(provider, role):
     assert _dashboard(role=role) is None
 
 
@@ -86,16 +86,16 @@ def test_a_dashboard_token_without_a_role_of_ours_is_refused(provider, role):
     ["", "x", _ORGANIZATION[:-1], f"{{{_ORGANIZATION}}}", f"urn:uuid:{_ORGANIZATION}", _ORGANIZATION.replace("-", ""),
      f" {_ORGANIZATION}", 7, None, [_ORGANIZATION], ...],
 )  # fmt: skip
-def test_a_dashboard_token_without_an_organization_is_refused(provider, organization):
+def test_dashboard_token_with_a_malformed_organization_is_rejected(provider, organization):
     assert _dashboard(org_id=organization) is None
 
 
-def test_an_organization_in_capitals_is_the_same(provider):
+def test_organization_id_may_be_in_capitals(provider):
     assert _dashboard(org_id=_ORGANIZATION.upper()).organization_id == UUID(_ORGANIZATION)
 
 
 @pytest.mark.parametrize(
-    ("sid", "kept"),
+    ("sid", "expected"),
     [
         ("s" * 255, "s" * 255),
         ("s" * 256, None),
@@ -107,33 +107,33 @@ def test_an_organization_in_capitals_is_the_same(provider):
         (..., None),
     ],
 )
-def test_a_session_is_interactive_only_when_it_has_a_name(provider, sid, kept):
-    assert _dashboard(sid=sid).session_id == kept
+def test_session_id_is_kept_only_if_valid(provider, sid, expected):
+    assert _dashboard(sid=sid).session_id == expected
 
 
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
 @pytest.mark.parametrize("sub", ["", "a\0b", "x" * 256, None, 7, ["a"], ...])
-def test_a_token_without_a_subject_is_refused(provider, read, sub):
+def test_malformed_subject_is_rejected(provider, read, sub):
     assert read(sub=sub) is None
 
 
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
 @pytest.mark.parametrize("sub", ["x", "é" * 255, "auth0|1 2"])
-def test_a_subject_is_kept_as_it_is(provider, read, sub):
+def test_valid_subject_is_unchanged(provider, read, sub):
     assert read(sub=sub).subject == sub
 
 
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
 @pytest.mark.parametrize("verified", ["true", "True", 1, "1", [True], {}, None, False, ...])
-def test_an_email_counts_as_verified_only_when_that_is_true(provider, read, verified):
+def test_email_is_verified_only_if_the_claim_is_true(provider, read, verified):
     assert read(email_verified=verified).is_email_verified is False
 
 
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
-def test_an_email_is_trimmed_and_in_lower_case(provider, read):
-    found = read(email=" Ünn@Example.COM ")
+def test_email_is_trimmed_and_lowercased(provider, read):
+    claims = read(email=" Ünn@Example.COM ")
 
-    assert (found.email, found.is_email_verified) == ("ünn@example.com", True)
+    assert (claims.email, claims.is_email_verified) == ("ünn@example.com", True)
 
 
 @pytest.mark.parametrize("read", [_dashboard, _affiliate])
@@ -142,35 +142,35 @@ def test_an_email_is_trimmed_and_in_lower_case(provider, read):
     ["", "  ", "a\0@example.com", "a@example.com\n", "a\x85@example.com", "\u212aim@example.com",
      "x" * 309 + "@example.com", 7, None, ["a@b.c"], ...],
 )  # fmt: skip
-def test_an_email_that_cannot_be_one_is_none_and_not_verified(provider, read, email):
-    found = read(email=email)
+def test_malformed_email_is_empty_and_unverified(provider, read, email):
+    claims = read(email=email)
 
-    assert (found.email, found.is_email_verified) == ("", False)
+    assert (claims.email, claims.is_email_verified) == ("", False)
 
 
-def test_an_email_may_have_320_characters(provider):
+def test_email_may_have_320_characters(provider):
     email = "x" * 308 + "@example.com"
 
     assert (_affiliate(email=email).email, _affiliate(email=email).is_email_verified) == (email, True)
 
 
-def test_an_affiliate_token_says_who_it_is_and_nothing_of_a_dashboard(provider):
-    found = _affiliate(exp=4_000_000_000, iat=..., org_id=_ORGANIZATION, role="Owner", sid="s")
+def test_affiliate_token_has_no_dashboard_claims(provider):
+    claims = _affiliate(exp=4_000_000_000, iat=..., org_id=_ORGANIZATION, role="Owner", sid="s")
 
-    assert found == identity.Claims("user-1", "ben@example.com", True, 4_000_000_000, None, None, None)
+    assert claims == identity.Claims("user-1", "ben@example.com", True, 4_000_000_000, None, None, None)
 
 
 @pytest.mark.parametrize("audience", ["finderfee-affiliates", ["finderfee-affiliates", idp.AUDIENCE]])
-def test_an_affiliate_token_of_the_same_provider_is_no_dashboard_token(provider, audience):
+def test_affiliate_token_is_not_a_dashboard_token(provider, audience):
     assert _dashboard(aud=audience) is None
 
 
 @pytest.mark.parametrize("audience", [idp.AUDIENCE, [idp.AUDIENCE, "finderfee-affiliates"]])
-def test_a_dashboard_token_of_the_same_provider_is_no_affiliate_token(provider, audience):
+def test_dashboard_token_is_not_an_affiliate_token(provider, audience):
     assert _affiliate(aud=audience) is None
 
 
-def test_an_audience_within_the_others_name_is_another(configured, tmp_path):
+def test_audience_must_match_completely(configured, tmp_path):
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     configured(
@@ -189,28 +189,32 @@ def _member(**changes) -> str:
     return identity.issue_dashboard(**{"is_email_verified": True, **good, **changes})
 
 
-def test_without_an_issuer_a_dashboard_token_is_ours(configured):
-    before = int(time.time())
-    found = identity.verify_dashboard(_member())
+def test_local_dashboard_token_is_valid_without_an_issuer(configured):
+    issued_after_s = int(time.time())
+    claims = identity.verify_dashboard(_member())
 
-    assert (found.subject, found.email, found.is_email_verified) == ("local:ann@example.com", "ann@example.com", True)
-    assert (found.organization_id, found.role) == (UUID(_ORGANIZATION), "Owner")
-    assert before + 60 <= found.expires_at_s <= int(time.time()) + 60
-    assert found.session_id
+    assert (claims.subject, claims.email, claims.is_email_verified) == (
+        "local:ann@example.com",
+        "ann@example.com",
+        True,
+    )
+    assert (claims.organization_id, claims.role) == (UUID(_ORGANIZATION), "Owner")
+    assert issued_after_s + 60 <= claims.expires_at_s <= int(time.time()) + 60
+    assert claims.session_id
 
 
-def test_a_token_that_is_not_interactive_has_no_session(configured):
+def test_non_interactive_token_has_no_session(configured):
     assert identity.verify_dashboard(_member(is_interactive=False)).session_id is None
 
 
-def test_a_token_with_an_unverified_email_says_so(configured):
+def test_local_token_keeps_an_unverified_email(configured):
     affiliate = identity.issue_affiliate(email="a@example.com", is_email_verified=False, ttl_s=60)
 
     assert identity.verify_dashboard(_member(is_email_verified=False)).is_email_verified is False
     assert identity.verify_affiliate(affiliate).is_email_verified is False
 
 
-def test_the_same_email_is_the_same_affiliate(configured):
+def test_same_email_gives_the_same_affiliate_subject(configured):
     tokens = [
         identity.issue_affiliate(email=email, is_email_verified=True, ttl_s=60) for email in ("B@x.io", " b@X.io")
     ]
@@ -218,23 +222,23 @@ def test_the_same_email_is_the_same_affiliate(configured):
     assert [identity.verify_affiliate(token).subject for token in tokens] == ["local:b@x.io", "local:b@x.io"]
 
 
-def test_a_local_token_is_good_for_one_kind_only(configured):
+def test_local_token_is_valid_for_one_kind_only(configured):
     assert identity.verify_affiliate(_member()) is None
     assert identity.verify_dashboard(identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)) is None
 
 
-def test_each_kind_of_local_token_has_a_key_of_its_own(configured):
+def test_each_kind_of_local_token_has_its_own_key(configured):
     affiliate = identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)
 
     assert affiliate.split(".")[0] != _member().split(".")[0]  # the header names the key
     assert _member().split(".")[0] == _member().split(".")[0]
 
 
-def test_a_local_token_expires(configured):
+def test_expired_local_token_is_rejected(configured):
     assert identity.verify_dashboard(_member(ttl_s=-_LEEWAY_S - 1)) is None
 
 
-def test_another_process_with_the_same_secret_key_agrees_and_one_with_another_does_not(configured):
+def test_local_token_is_valid_only_with_its_secret_key(configured):
     token = _member()
     identity.clear_caches()
     assert identity.verify_dashboard(token)
@@ -243,12 +247,12 @@ def test_another_process_with_the_same_secret_key_agrees_and_one_with_another_do
     assert identity.verify_dashboard(token) is None
 
 
-def test_a_role_that_does_not_exist_is_not_issued(configured):
+def test_unknown_role_is_not_issued(configured):
     with pytest.raises(ValueError, match="Root"):
         _member(role="Root")
 
 
-def test_an_issuer_makes_the_local_tokens_of_its_kind_invalid_and_no_others(configured, tmp_path):
+def test_issuer_invalidates_local_tokens_of_its_kind_only(configured, tmp_path):
     token = _member()
     affiliate = identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)
     path = tmp_path / "jwks.json"
@@ -263,7 +267,7 @@ def test_an_issuer_makes_the_local_tokens_of_its_kind_invalid_and_no_others(conf
 
 
 @pytest.mark.parametrize("kind", ["DASHBOARD", "AFFILIATE"])
-def test_issuer_and_keys_go_together(kind):
+def test_issuer_and_keys_must_be_set_together(kind):
     issuer, jwks = f"{kind}_JWT_ISSUER", f"{kind}_JWT_JWKS"
 
     with pytest.raises(settings.BadSetting, match=f"{issuer} is set without {jwks}"):
@@ -273,18 +277,18 @@ def test_issuer_and_keys_go_together(kind):
 
 
 @pytest.mark.parametrize("kind", ["DASHBOARD", "AFFILIATE"])
-def test_keys_come_from_the_web_or_a_file(kind):
+def test_jwks_setting_is_a_url_or_a_path(kind):
     for good in ("https://id.example.com/jwks", "HTTP://id.example.com/jwks", "/etc/jwks.json", "jwks.json"):
         assert settings.read({f"{kind}_JWT_ISSUER": "i", f"{kind}_JWT_JWKS": good})
     with pytest.raises(settings.BadSetting, match="an https or http URL, or the path of a file"):
         settings.read({f"{kind}_JWT_ISSUER": "i", f"{kind}_JWT_JWKS": "ftp://id.example.com/jwks"})
 
 
-def test_one_issuer_with_one_audience_for_both_is_refused():
-    same = {"DASHBOARD_JWT_AUDIENCE": "a", "AFFILIATE_JWT_AUDIENCE": "a"}
-    one = {"DASHBOARD_JWT_ISSUER": "i", "DASHBOARD_JWT_JWKS": "k", "AFFILIATE_JWT_JWKS": "k"}
+def test_same_issuer_and_audience_for_both_kinds_is_rejected():
+    same_audience = {"DASHBOARD_JWT_AUDIENCE": "a", "AFFILIATE_JWT_AUDIENCE": "a"}
+    same_issuer = {"DASHBOARD_JWT_ISSUER": "i", "DASHBOARD_JWT_JWKS": "k", "AFFILIATE_JWT_JWKS": "k"}
 
-    for variables in (same, {**same, **one, "AFFILIATE_JWT_ISSUER": "i"}):
+    for variables in (same_audience, {**same_audience, **same_issuer, "AFFILIATE_JWT_ISSUER": "i"}):
         with pytest.raises(settings.BadSetting, match="the audiences must differ"):
             settings.read(variables)
-    assert settings.read({**same, **one, "AFFILIATE_JWT_ISSUER": "j"})
+    assert settings.read({**same_audience, **same_issuer, "AFFILIATE_JWT_ISSUER": "j"})

@@ -1,4 +1,4 @@
-"""The keys of a provider: fetched with care, kept, and read again when that is due."""
+"""The keys of an identity provider: fetched within limits, cached, and read again when due."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from adapters.identity import sources
 from adapters.identity import tokens as identity
 from tests.support.outside import identity_provider as idp
 
-_KEPT_S = 600
+_CACHE_S = 600
 _UNKNOWN_KID_S = 60
 _RETRY_S = 30
-_LARGEST = 256 * 1024
+_MAX_BYTES = 256 * 1024
 
 
 class _Clock:
-    """A clock that a test turns."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -29,16 +29,16 @@ class _Clock:
 
 @pytest.fixture
 def clock():
-    """Return a clock that stands still until a test turns it."""
+    """Return a clock that stands still until a test sets it."""
     return _Clock()
 
 
 @pytest.fixture
 def provider():
     """Return a provider that publishes one key of each type."""
-    started = idp.Provider(*(idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")))
-    yield started
-    started.stop()
+    server = idp.Provider(*(idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")))
+    yield server
+    server.stop()
 
 
 @pytest.fixture
@@ -48,29 +48,29 @@ def verifier(provider, clock):
 
 
 @pytest.fixture
-def said(monkeypatch):
-    """Return the warnings that were logged."""
+def warnings(monkeypatch):
+    """Return the reasons of the logged warnings."""
     warnings = []
     monkeypatch.setattr(sources._log, "warning", lambda event, **fields: warnings.append(fields["why"]))
     return warnings
 
 
 @pytest.mark.parametrize("alg", ["RS256", "ES256", "EdDSA"])
-def test_a_published_key_verifies(verifier, alg):
+def test_published_key_verifies(verifier, alg):
     assert verifier.claims(idp.token(idp.key(alg)))
 
 
-def test_the_set_is_fetched_once_in_ten_minutes(verifier, provider, clock):
-    for clock.now_s in (0, 1, _KEPT_S - 1):
+def test_key_set_is_cached_for_ten_minutes(verifier, provider, clock):
+    for clock.now_s in (0, 1, _CACHE_S - 1):
         assert verifier.claims(idp.token(idp.key("ES256")))
     assert len(provider.hits) == 1
 
-    clock.now_s = _KEPT_S
+    clock.now_s = _CACHE_S
     assert verifier.claims(idp.token(idp.key("ES256")))
     assert len(provider.hits) == 2
 
 
-def test_a_new_key_is_picked_up_at_once(verifier, provider, clock):
+def test_new_key_is_accepted_at_once(verifier, provider, clock):
     assert verifier.claims(idp.token(idp.key("ES256")))
     provider.keys = [idp.public(idp.key("ES256", "two"))]
     clock.now_s = 1
@@ -79,17 +79,17 @@ def test_a_new_key_is_picked_up_at_once(verifier, provider, clock):
     assert verifier.claims(idp.token(idp.key("ES256"))) is None
 
 
-def test_a_withdrawn_key_is_refused_ten_minutes_later(verifier, provider, clock):
+def test_withdrawn_key_is_rejected_after_ten_minutes(verifier, provider, clock):
     assert verifier.claims(idp.token(idp.key("ES256")))
     provider.keys = []
 
-    clock.now_s = _KEPT_S - 1
+    clock.now_s = _CACHE_S - 1
     assert verifier.claims(idp.token(idp.key("ES256")))
-    clock.now_s = _KEPT_S
+    clock.now_s = _CACHE_S
     assert verifier.claims(idp.token(idp.key("ES256"))) is None
 
 
-def test_an_unknown_kid_makes_one_fetch_a_minute(verifier, provider, clock):
+def test_unknown_kids_cause_one_fetch_a_minute(verifier, provider, clock):
     unknown = [idp.token(idp.key("ES256", "two"), kid=f"unknown-{number}") for number in range(20)]
     assert verifier.claims(idp.token(idp.key("ES256")))
 
@@ -103,26 +103,26 @@ def test_an_unknown_kid_makes_one_fetch_a_minute(verifier, provider, clock):
     assert len(provider.hits) == 3
 
 
-def test_an_unknown_kid_in_the_first_token_makes_one_fetch(verifier, provider):
+def test_unknown_kid_in_the_first_token_causes_one_fetch(verifier, provider):
     assert verifier.claims(idp.token(idp.key("ES256"), kid="unknown")) is None
     assert len(provider.hits) == 1
 
 
 @pytest.mark.parametrize("header", [{"kid": ...}, {"alg": "ES256", "kid": "ES256-one"}])
-def test_a_bad_signature_makes_no_fetch(verifier, provider, header):
+def test_bad_signature_causes_no_fetch(verifier, provider, header):
     assert verifier.claims(idp.token(idp.key("ES256")))
 
     assert verifier.claims(idp.token(idp.key("ES256", "two"), **header)) is None
     assert len(provider.hits) == 1
 
 
-def test_a_token_that_cannot_be_ours_makes_no_fetch(verifier, provider):
+def test_impossible_token_causes_no_fetch(verifier, provider):
     for text in ("a.b.c", idp.token(idp.secret(b"x" * 32), alg="HS256", kid="unknown"), "x" * 9000):
         assert verifier.claims(text) is None
     assert provider.hits == []
 
 
-def test_many_threads_with_unknown_kids_make_one_fetch_more(verifier, provider):
+def test_concurrent_unknown_kids_cause_one_fetch(verifier, provider):
     assert verifier.claims(idp.token(idp.key("ES256")))
     tokens = [idp.token(idp.key("ES256"), kid=f"unknown-{number}") for number in range(16)]
     threads = [threading.Thread(target=verifier.claims, args=(token,)) for token in tokens]
@@ -134,75 +134,73 @@ def test_many_threads_with_unknown_kids_make_one_fetch_more(verifier, provider):
     assert len(provider.hits) == 2
 
 
-def test_many_threads_at_the_start_make_one_fetch_and_all_are_let_in(verifier, provider):
-    found = []
+def test_concurrent_first_tokens_cause_one_fetch_and_verify(verifier, provider):
+    results = []
     token = idp.token(idp.key("ES256"))
-    threads = [threading.Thread(target=lambda: found.append(verifier.claims(token))) for _ in range(16)]
+    threads = [threading.Thread(target=lambda: results.append(verifier.claims(token))) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(found) == 16
-    assert all(found)
+    assert len(results) == 16
+    assert all(results)
     assert len(provider.hits) == 1
 
 
-def _break(provider, how: str) -> None:
-    if how == "status":
+def _break(provider, fault: str) -> None:
+    if fault == "status":
         provider.status = 503
-    elif how == "redirect":
+    elif fault == "redirect":
         provider.status, provider.headers = 302, {"Location": "/elsewhere"}
-    elif how == "large":
-        provider.body = json.dumps({"keys": provider.keys, "pad": "x" * _LARGEST}).encode()
-    elif how == "truncated":
+    elif fault == "large":
+        provider.body = json.dumps({"keys": provider.keys, "pad": "x" * _MAX_BYTES}).encode()
+    elif fault == "truncated":
         provider.headers = {"Transfer-Encoding": "chunked"}
     else:
-        provider.body = how.encode()
+        provider.body = fault.encode()
 
 
 _BROKEN = ["status", "redirect", "large", "truncated", "", "<html>", "[]", "{}", '{"keys": {}}', '{"keys": null}', "7"]
 
 
-@pytest.mark.parametrize("how", _BROKEN)
-def test_a_provider_that_breaks_keeps_its_old_keys_with_a_warning(verifier, provider, clock, said, how):
+@pytest.mark.parametrize("fault", _BROKEN)
+def test_failing_provider_keeps_its_old_keys_with_a_warning(verifier, provider, clock, warnings, fault):
     assert verifier.claims(idp.token(idp.key("ES256")))
-    _break(provider, how)
-    clock.now_s = _KEPT_S
+    _break(provider, fault)
+    clock.now_s = _CACHE_S
 
     assert verifier.claims(idp.token(idp.key("ES256")))
     assert verifier.claims(idp.token(idp.key("ES256")))
     assert len(provider.hits) == 2
-    assert len(said) == 1
+    assert len(warnings) == 1
 
 
-@pytest.mark.parametrize("how", _BROKEN)
-def test_a_provider_that_is_broken_from_the_start_lets_nobody_in_until_it_recovers(
-    verifier, provider, clock, said, how
-):
-    _break(provider, how)
+@pytest.mark.parametrize("fault", _BROKEN)
+def test_provider_failing_from_the_start_rejects_all_until_it_recovers(verifier, provider, clock, warnings, fault):
+    _break(provider, fault)
     for _ in range(3):
         assert verifier.claims(idp.token(idp.key("ES256"))) is None
     assert provider.hits == ["/jwks.json"]
-    assert len(said) == 1
+    assert len(warnings) == 1
 
     provider.status, provider.headers, provider.body = 200, {}, None
     clock.now_s = _RETRY_S
     assert verifier.claims(idp.token(idp.key("ES256"), kid=...))
 
 
-def test_a_provider_that_is_gone_keeps_its_old_keys(provider, clock, said):
-    gone = idp.Provider(*provider.keys)
-    verifier = identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.PublishedKeys(gone.url, clock=clock))
+def test_unreachable_provider_keeps_its_old_keys(provider, clock, warnings):
+    stopped_provider = idp.Provider(*provider.keys)
+    verifier = identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.PublishedKeys(stopped_provider.url, clock=clock))
     assert verifier.claims(idp.token(idp.key("ES256")))
-    gone.stop()
+    stopped_provider.stop()
 
-    for clock.now_s in (_KEPT_S, 100 * _KEPT_S):
+    for clock.now_s in (_CACHE_S, 100 * _CACHE_S):
         assert verifier.claims(idp.token(idp.key("ES256")))
-    assert len(said) == 2
+    assert len(warnings) == 2
 
 
-def test_while_one_thread_fetches_again_the_others_use_the_old_keys(verifier, provider, clock, monkeypatch):
+def test_old_keys_are_used_during_a_fetch(verifier, provider, clock, monkeypatch):
     assert verifier.claims(idp.token(idp.key("ES256")))
     entered, leave = threading.Event(), threading.Event()
     fetch = sources._fetch
@@ -213,34 +211,34 @@ def test_while_one_thread_fetches_again_the_others_use_the_old_keys(verifier, pr
         return fetch(url)
 
     monkeypatch.setattr(sources, "_fetch", slow)
-    clock.now_s = _KEPT_S
-    first = threading.Thread(target=verifier.claims, args=(idp.token(idp.key("ES256")),))
-    first.start()
+    clock.now_s = _CACHE_S
+    first_thread = threading.Thread(target=verifier.claims, args=(idp.token(idp.key("ES256")),))
+    first_thread.start()
     assert entered.wait(60)
 
     assert verifier.claims(idp.token(idp.key("ES256")))
     assert len(provider.hits) == 1
     leave.set()
-    first.join()
+    first_thread.join()
     assert len(provider.hits) == 2
 
 
-def test_a_set_of_the_largest_size_is_read(verifier, provider):
+def test_key_set_of_the_maximum_size_is_read(verifier, provider):
     document = json.dumps({"keys": provider.keys, "pad": ""})
-    provider.body = json.dumps({"keys": provider.keys, "pad": "x" * (_LARGEST - len(document))}).encode()
+    provider.body = json.dumps({"keys": provider.keys, "pad": "x" * (_MAX_BYTES - len(document))}).encode()
 
-    assert len(provider.body) == _LARGEST
+    assert len(provider.body) == _MAX_BYTES
     assert verifier.claims(idp.token(idp.key("ES256")))
 
 
-def test_proxies_of_the_environment_are_not_used(verifier, monkeypatch):
+def test_environment_proxies_are_ignored(verifier, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
 
     assert verifier.claims(idp.token(idp.key("ES256")))
 
 
-def _written(path, *keys) -> None:
+def _write_keys(path, *keys) -> None:
     before = path.stat().st_mtime_ns if path.exists() else time.time_ns()
     path.write_text(json.dumps({"keys": list(keys)}))
     os.utime(path, ns=(before + 1, before + 1))
@@ -250,50 +248,50 @@ def _written(path, *keys) -> None:
 def path(tmp_path):
     """Return the file with one key."""
     file = tmp_path / "jwks.json"
-    _written(file, idp.public(idp.key("ES256")))
+    _write_keys(file, idp.public(idp.key("ES256")))
     return file
 
 
 @pytest.fixture
-def filed(path):
+def file_verifier(path):
     """Return a verifier that reads its keys from the file."""
     return identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.KeyFile(path))
 
 
-def test_a_file_is_read_again_when_it_changes(filed, path):
-    assert filed.claims(idp.token(idp.key("ES256")))
-    _written(path, idp.public(idp.key("ES256", "two")))
+def test_changed_file_is_read_again(file_verifier, path):
+    assert file_verifier.claims(idp.token(idp.key("ES256")))
+    _write_keys(path, idp.public(idp.key("ES256", "two")))
 
-    assert filed.claims(idp.token(idp.key("ES256", "two")))
-    assert filed.claims(idp.token(idp.key("ES256"))) is None
+    assert file_verifier.claims(idp.token(idp.key("ES256", "two")))
+    assert file_verifier.claims(idp.token(idp.key("ES256"))) is None
 
 
-def test_a_file_that_did_not_change_is_not_read_again(filed, path):
-    assert filed.claims(idp.token(idp.key("ES256")))
+def test_unchanged_file_is_not_read_again(file_verifier, path):
+    assert file_verifier.claims(idp.token(idp.key("ES256")))
     stamp, size = path.stat().st_mtime_ns, path.stat().st_size
     with path.open("r+b") as file:
         file.write(b"x" * size)
     os.utime(path, ns=(stamp, stamp))
 
-    assert filed.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.token(idp.key("ES256")))
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "x" * (_LARGEST + 1)])
-def test_a_file_that_breaks_keeps_its_old_keys_with_one_warning(filed, path, said, content):
-    assert filed.claims(idp.token(idp.key("ES256")))
+@pytest.mark.parametrize("content", [None, "", "{", "x" * (_MAX_BYTES + 1)])
+def test_broken_file_keeps_its_old_keys_with_one_warning(file_verifier, path, warnings, content):
+    assert file_verifier.claims(idp.token(idp.key("ES256")))
     if content is None:
         path.unlink()
     else:
         path.write_text(content)
 
     for _ in range(3):
-        assert filed.claims(idp.token(idp.key("ES256")))
-    assert len(said) == 1
+        assert file_verifier.claims(idp.token(idp.key("ES256")))
+    assert len(warnings) == 1
 
 
-def test_a_file_that_is_not_there_yet_lets_nobody_in_until_it_is(filed, path):
-    kept = path.rename(path.with_suffix(".later"))
-    assert filed.claims(idp.token(idp.key("ES256"))) is None
-    kept.rename(path)
+def test_missing_file_rejects_all_until_it_exists(file_verifier, path):
+    moved = path.rename(path.with_suffix(".later"))
+    assert file_verifier.claims(idp.token(idp.key("ES256"))) is None
+    moved.rename(path)
 
-    assert filed.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.token(idp.key("ES256")))

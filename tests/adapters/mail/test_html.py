@@ -1,4 +1,4 @@
-"""What may stay of somebody else's HTML. Source: core spec, "Affiliate invites", invite rules."""
+"""Which parts of user-supplied HTML are allowed. Source: core spec, "Affiliate invites", invite rules."""
 
 import pytest
 
@@ -10,12 +10,12 @@ _EVERYTHING = (
 )
 
 
-def test_the_eleven_tags_and_an_https_link_stay_as_they_are():
+def test_allowed_tags_and_https_links_are_unchanged():
     assert html.clean(_EVERYTHING) == _EVERYTHING
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("raw_html", "expected"),
     [
         ("<script>alert(1)</script>hi", "hi"),
         ("<style>p{color:red}</style>hi", "hi"),
@@ -32,8 +32,8 @@ def test_the_eleven_tags_and_an_https_link_stay_as_they_are():
         ("a\x00b", "ab"),
     ],
 )
-def test_everything_else_goes(sent, kept):
-    assert html.clean(sent).replace("\ufffd", "") == kept
+def test_disallowed_markup_is_removed(raw_html, expected):
+    assert html.clean(raw_html).replace("\ufffd", "") == expected
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_everything_else_goes(sent, kept):
         "{{brand.name}}https://x.test",
     ],
 )
-def test_only_an_https_address_is_a_link(href):
+def test_link_without_https_is_removed(href):
     assert html.clean(f'<a href="{href}">hi</a>') == "<a>hi</a>"
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"), [("https://x.test", "https://x.test"), (" HTTPS://x.test ", "HTTPS://x.test")]
+    ("raw_html", "expected"), [("https://x.test", "https://x.test"), (" HTTPS://x.test ", "HTTPS://x.test")]
 )
-def test_an_https_address_is_trimmed(sent, kept):
-    assert html.clean(f'<a href="{sent}">hi</a>') == f'<a href="{kept}">hi</a>'
+def test_https_link_is_trimmed(raw_html, expected):
+    assert html.clean(f'<a href="{raw_html}">hi</a>') == f'<a href="{expected}">hi</a>'
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "raw_html",
     [
         "<scr<script>ipt>alert(1)</script>",
         "<<script>script>alert(1)<</script>/script>",
@@ -89,11 +89,11 @@ def test_an_https_address_is_trimmed(sent, kept):
         "<template><script>alert(1)</script></template>",
     ],
 )
-def test_no_nesting_brings_a_script_back(sent):
-    cleaned = html.clean(sent)
+def test_nested_markup_cannot_restore_a_script(raw_html):
+    cleaned = html.clean(raw_html)
 
     for dangerous in ("<script", "<img", "<svg", "<style", "onerror=", "onclick=", "onmouseover="):
-        # A name may be left as text; between the brackets of a tag nothing of it is.
+        # A name may remain as text, but not inside a tag.
         assert not any(dangerous in tag for tag in _tags(cleaned)), cleaned
     assert html.clean(cleaned) == cleaned
 
@@ -102,18 +102,18 @@ def _tags(cleaned):
     return [f"<{part.partition('>')[0]}" for part in cleaned.split("<")[1:]]
 
 
-@pytest.mark.parametrize(("sent", "kept"), [("<p>open", "<p>open</p>"), ("<b><i>x</b></i>", "<b><i>x</i></b>")])
-def test_what_is_not_closed_is_closed(sent, kept):
-    assert html.clean(sent) == kept
+@pytest.mark.parametrize(("raw_html", "expected"), [("<p>open", "<p>open</p>"), ("<b><i>x</b></i>", "<b><i>x</i></b>")])
+def test_unclosed_tags_are_closed(raw_html, expected):
+    assert html.clean(raw_html) == expected
 
 
-def test_merge_tags_stay_in_text_and_in_addresses():
-    sent = '<p>{{ brand.name }}</p><a href="https://x.test/?n={{affiliate.firstName}}">x</a>'
+def test_merge_tags_are_unchanged_in_text_and_links():
+    raw_html = '<p>{{ brand.name }}</p><a href="https://x.test/?n={{affiliate.firstName}}">x</a>'
 
-    assert html.clean(sent) == sent
+    assert html.clean(raw_html) == raw_html
 
 
-def test_ten_thousand_open_tags_are_no_trouble():
+def test_ten_thousand_open_tags_are_handled():
     assert len(html.clean("<b>" * 3_333)) <= 10_000 * 3
 
 
@@ -130,5 +130,5 @@ def test_ten_thousand_open_tags_are_no_trouble():
         ("", ""),
     ],
 )
-def test_a_cleaned_text_can_be_read_without_html(cleaned, text):
+def test_cleaned_html_converts_to_text(cleaned, text):
     assert html.to_text(cleaned) == text

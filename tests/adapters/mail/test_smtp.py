@@ -1,4 +1,4 @@
-"""One message to one mail server: how it arrives, what is final, what may pass, and whom we trust with it."""
+"""One message to one mail server: delivery, permanent and temporary failures, and TLS trust."""
 
 import os
 from contextlib import closing
@@ -20,57 +20,57 @@ _SENDER = "Acme Partners <partners@acme.example>"
 
 @pytest.fixture
 def sink():
-    started = Sink()
-    yield started
-    started.stop()
+    server = Sink()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
-def trusted(monkeypatch):
-    """Trust the certificate of the tests' own servers, as SSL_CERT_FILE of an operator does."""
+def trusted_certificate(monkeypatch):
+    """Trust the certificate of the tests' own servers, as an operator does with SSL_CERT_FILE."""
     monkeypatch.setenv("SSL_CERT_FILE", os.environ["WEBHOOK_CA_BUNDLE"])
     smtp._tls_context.cache_clear()
     yield
     smtp._tls_context.cache_clear()
 
 
-def _letter(**fields) -> smtp.OutgoingEmail:
+def _email(**fields) -> smtp.OutgoingEmail:
     values = {"to": "ben@example.com", "subject": "Join us", "text": "Hello Ben", "html": None}
     return smtp.OutgoingEmail(id=ids.new_id(), written_at=_AT, **(values | fields))
 
 
-def _send(port: int, letter: smtp.OutgoingEmail, *, security=Security.Plain, host="127.0.0.1", sender=_SENDER, **login):
-    smtp.Smtp(Server(host, port, security, **login), sender=sender).send(letter)
+def _send(port: int, email: smtp.OutgoingEmail, *, security=Security.Plain, host="127.0.0.1", sender=_SENDER, **login):
+    smtp.Smtp(Server(host, port, security, **login), sender=sender).send(email)
 
 
 def _certificate() -> Path:
     return Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent
 
 
-def test_a_letter_arrives_with_its_headers_and_text(sink):
-    letter = _letter()
+def test_email_arrives_with_its_headers_and_text(sink):
+    email = _email()
 
-    _send(sink.port, letter)
-    (taken,) = sink.taken
+    _send(sink.port, email)
+    (delivered,) = sink.taken
 
-    assert (taken.sender, taken.recipients) == ("partners@acme.example", ["ben@example.com"])
-    assert dict(taken.message.items()) | {"MIME-Version": "1.0"} == {
+    assert (delivered.sender, delivered.recipients) == ("partners@acme.example", ["ben@example.com"])
+    assert dict(delivered.message.items()) | {"MIME-Version": "1.0"} == {
         "From": _SENDER,
         "To": "ben@example.com",
         "Subject": "Join us",
         "Date": "Wed, 02 Jan 2030 03:04:05 +0000",
-        "Message-ID": f"<{letter.id}@acme.example>",
+        "Message-ID": f"<{email.id}@acme.example>",
         "Auto-Submitted": "auto-generated",
         "Content-Type": 'text/plain; charset="utf-8"',
         "Content-Transfer-Encoding": "7bit",
         "MIME-Version": "1.0",
     }
-    assert taken.message.get_content().strip() == "Hello Ben"
+    assert delivered.message.get_content().strip() == "Hello Ben"
     assert sink.said[-1].upper() == "QUIT"
 
 
 def test_html_is_the_alternative_to_the_text(sink):
-    _send(sink.port, _letter(text="Grüße ✓\n.\nend", html="<p>Grüße ✓</p>"))
+    _send(sink.port, _email(text="Grüße ✓\n.\nend", html="<p>Grüße ✓</p>"))
     message = sink.taken[0].message
 
     assert message.get_content_type() == "multipart/alternative"
@@ -83,31 +83,31 @@ def test_html_is_the_alternative_to_the_text(sink):
     "text", ["", "\n", ".", "..\n.\n", "x" * 5_000, "é" * 5_000, "a\r\nb", "From here\n", "tab\tand \x01 control"]
 )
 def test_any_text_arrives(sink, text):
-    _send(sink.port, _letter(text=text))
+    _send(sink.port, _email(text=text))
 
     assert sink.taken[0].text == text.replace("\r\n", "\n").rstrip("\n")
     assert sink.taken[0].raw.isascii()
 
 
 @pytest.mark.parametrize("subject", ["", "Grüße ✓ 日本", "é" * 300, "a " * 300, "=?utf-8?q?x?=y", "😀👩‍👧 family"])
-def test_a_subject_in_any_script_arrives_and_travels_in_ascii(sink, subject):
-    _send(sink.port, _letter(subject=subject))
-    (taken,) = sink.taken
+def test_subject_in_any_script_is_sent_as_ascii(sink, subject):
+    _send(sink.port, _email(subject=subject))
+    (delivered,) = sink.taken
 
-    assert taken.raw.isascii()
-    assert list(taken.message).count("Subject") == 1
+    assert delivered.raw.isascii()
+    assert list(delivered.message).count("Subject") == 1
     if not subject.startswith("=?"):
-        assert taken.message["Subject"].strip() == subject.strip()
+        assert delivered.message["Subject"].strip() == subject.strip()
 
 
-@pytest.mark.parametrize("between", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
-def test_no_subject_can_add_a_header(sink, between):
-    _send(sink.port, _letter(subject=f"Join{between}Bcc: eve@example.com"))
-    (taken,) = sink.taken
+@pytest.mark.parametrize("separator", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
+def test_subject_cannot_add_a_header(sink, separator):
+    _send(sink.port, _email(subject=f"Join{separator}Bcc: eve@example.com"))
+    (delivered,) = sink.taken
 
-    assert taken.message["Bcc"] is None
-    assert taken.message["Subject"] == "Join Bcc: eve@example.com"
-    assert taken.recipients == ["ben@example.com"]
+    assert delivered.message["Bcc"] is None
+    assert delivered.message["Subject"] == "Join Bcc: eve@example.com"
+    assert delivered.recipients == ["ben@example.com"]
 
 
 @pytest.mark.parametrize(
@@ -129,36 +129,36 @@ def test_no_subject_can_add_a_header(sink, between):
         "ben@" + "é" * 300 + ".com",
     ],
 )
-def test_what_is_not_one_address_is_final_and_nobody_is_asked(sink, to):
+def test_malformed_address_is_rejected_without_connecting(sink, to):
     with pytest.raises(smtp.MailRejected, match="is not a valid email address"):
-        _send(sink.port, _letter(to=to))
+        _send(sink.port, _email(to=to))
 
     assert sink.said == []
 
 
-def test_a_domain_outside_ascii_travels_in_its_ascii_form(sink):
+def test_international_domain_is_sent_in_ascii_form(sink):
     sink.extensions.remove("SMTPUTF8")
 
-    _send(sink.port, _letter(to="ben@faß.example"))
+    _send(sink.port, _email(to="ben@faß.example"))
 
     assert sink.taken[0].recipients == ["ben@xn--fa-hia.example"]
     assert sink.taken[0].message["To"] == "ben@xn--fa-hia.example"
 
 
-def test_a_mailbox_outside_ascii_goes_to_a_server_that_takes_it(sink):
-    _send(sink.port, _letter(to="jörg@example.com", subject="Grüße"))
-    (taken,) = sink.taken
+def test_international_mailbox_uses_smtputf8(sink):
+    _send(sink.port, _email(to="jörg@example.com", subject="Grüße"))
+    (delivered,) = sink.taken
 
-    assert taken.recipients == ["jörg@example.com"]
-    assert "To: jörg@example.com".encode() in taken.raw
+    assert delivered.recipients == ["jörg@example.com"]
+    assert "To: jörg@example.com".encode() in delivered.raw
     assert any("SMTPUTF8" in line for line in sink.said if line.upper().startswith("MAIL"))
 
 
-def test_a_mailbox_outside_ascii_is_final_with_a_server_that_does_not(sink):
+def test_international_mailbox_is_rejected_without_smtputf8(sink):
     sink.extensions.remove("SMTPUTF8")
 
     with pytest.raises(smtp.MailRejected, match="does not offer SMTPUTF8"):
-        _send(sink.port, _letter(to="jörg@example.com"))
+        _send(sink.port, _email(to="jörg@example.com"))
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_a_mailbox_outside_ascii_is_final_with_a_server_that_does_not(sink):
         {"MESSAGE": "552 too large"},
     ],
 )
-def test_a_5xx_about_the_recipient_or_the_message_is_final(sink, script):
+def test_5xx_about_recipient_or_message_is_permanent(sink, script):
     sink.scripts = [script]
 
     with pytest.raises(smtp.MailRejected) as rejected:
-        _send(sink.port, _letter())
+        _send(sink.port, _email())
 
     assert str(rejected.value) == next(iter(script.values()))
 
@@ -186,56 +186,56 @@ def test_a_5xx_about_the_recipient_or_the_message_is_final(sink, script):
         {"DATA": "451 later"},
         {"MESSAGE": "452 full"},
         {"RCPT": "421 closing"},
-        {"MAIL": "550 this sender may not"},  # set right by the operator, not by giving up on the recipient
+        {"MAIL": "550 this sender may not"},  # the operator can fix it; the recipient is not at fault
         {"MAIL": "451 later"},
         {"EHLO": "550 no", "HELO": "550 no"},
         {"AUTH": "535 wrong password"},
     ],
 )
-def test_everything_else_that_a_server_says_may_pass(sink, script):
+def test_other_errors_are_temporary(sink, script):
     sink.scripts = [script]
 
     with pytest.raises(smtp.MailUnreachable) as unreachable:
-        _send(sink.port, _letter(), user="u", password="secret-word")
+        _send(sink.port, _email(), user="u", password="secret-word")
 
     assert str(unreachable.value) == next(iter(script.values()))
 
 
-@pytest.mark.parametrize("moment", ["EHLO", "MAIL", "RCPT", "DATA", "MESSAGE"])
-def test_a_connection_that_is_lost_may_do_better_next_time(sink, moment):
-    sink.scripts = [{moment: HANG_UP}]
+@pytest.mark.parametrize("command", ["EHLO", "MAIL", "RCPT", "DATA", "MESSAGE"])
+def test_lost_connection_is_temporary(sink, command):
+    sink.scripts = [{command: HANG_UP}]
 
     with pytest.raises(smtp.MailUnreachable):
-        _send(sink.port, _letter())
+        _send(sink.port, _email())
 
 
-def test_a_server_that_is_rude_at_the_end_has_taken_the_letter(sink):
+def test_error_after_delivery_is_ignored(sink):
     for reply in (HANG_UP, "500 what?"):
         sink.scripts = [{"QUIT": reply}]
-        _send(sink.port, _letter())
+        _send(sink.port, _email())
 
     assert len(sink.taken) == 2
 
 
-def test_nobody_there_may_pass():
-    with closing(ports.hold()) as nobody, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
-        _send(ports.number(nobody), _letter())
+def test_unreachable_server_is_temporary():
+    with closing(ports.hold()) as closed_port, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
+        _send(ports.number(closed_port), _email())
 
 
-def test_a_server_that_says_nothing_is_left(sink, monkeypatch):
+def test_silent_server_times_out(sink, monkeypatch):
     import socket
 
     monkeypatch.setattr(smtp, "_TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(smtp.MailUnreachable, match="timed out"):
-        _send(silent.getsockname()[1], _letter())
+        _send(silent.getsockname()[1], _email())
 
 
-def test_the_reason_is_one_short_line():
+def test_reason_is_truncated():
     sink = Sink()
     sink.scripts = [{"RCPT": "550 " + "x" * 600}]
     try:
         with pytest.raises(smtp.MailRejected) as rejected:
-            _send(sink.port, _letter())
+            _send(sink.port, _email())
     finally:
         sink.stop()
 
@@ -243,10 +243,10 @@ def test_the_reason_is_one_short_line():
 
 
 @pytest.mark.parametrize("security", [Security.StartTls, Security.Tls])
-def test_an_encrypted_letter_arrives_at_a_server_with_a_good_certificate(trusted, security):
+def test_email_is_encrypted_with_a_trusted_certificate(trusted_certificate, security):
     sink = Sink(_certificate(), is_tls=security == Security.Tls)
     try:
-        _send(sink.port, _letter(), security=security, host="localhost", user="u", password="p")
+        _send(sink.port, _email(), security=security, host="localhost", user="u", password="p")
     finally:
         sink.stop()
 
@@ -255,13 +255,13 @@ def test_an_encrypted_letter_arrives_at_a_server_with_a_good_certificate(trusted
 
 @pytest.mark.parametrize("security", [Security.StartTls, Security.Tls])
 @pytest.mark.parametrize("is_unknown", [True, False], ids=["unknown authority", "another name"])
-def test_a_server_that_cannot_prove_who_it_is_learns_nothing(security, is_unknown, request):
+def test_untrusted_server_receives_nothing(security, is_unknown, request):
     if not is_unknown:
-        request.getfixturevalue("trusted")
+        request.getfixturevalue("trusted_certificate")
     sink = Sink(_certificate(), is_tls=security == Security.Tls)
     try:
         with pytest.raises(smtp.MailUnreachable, match="CERTIFICATE_VERIFY_FAILED"):
-            _send(sink.port, _letter(), security=security, host="localhost" if is_unknown else "127.1")
+            _send(sink.port, _email(), security=security, host="localhost" if is_unknown else "127.1")
     finally:
         sink.stop()
 
@@ -269,9 +269,9 @@ def test_a_server_that_cannot_prove_who_it_is_learns_nothing(security, is_unknow
     assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.said)
 
 
-def test_without_the_starttls_that_is_required_nothing_is_sent(sink):
+def test_missing_starttls_prevents_sending(sink):
     with pytest.raises(smtp.MailUnreachable, match="STARTTLS"):
-        _send(sink.port, _letter(), security=Security.StartTls, user="u", password="p")
+        _send(sink.port, _email(), security=Security.StartTls, user="u", password="p")
 
     assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.said)
 
@@ -290,7 +290,7 @@ def test_without_the_starttls_that_is_required_nothing_is_sent(sink):
         ("smtp://localhost?starttls=on", Server("localhost", 587, Security.StartTls)),
     ],
 )
-def test_the_address_says_where_as_whom_and_how_safely(url, expected):
+def test_smtp_url_is_parsed(url, expected):
     assert smtp_address.parse(url) == expected
 
 
@@ -317,7 +317,7 @@ def test_the_address_says_where_as_whom_and_how_safely(url, expected):
         "smtps://u:s3cret@h?starttls=off",
     ],
 )
-def test_an_address_that_cannot_be_used_is_refused_by_the_settings_without_its_password(url):
+def test_malformed_smtp_url_is_rejected_without_showing_the_password(url):
     import settings
 
     with pytest.raises(settings.BadSetting, match=r"^SMTP_URL cannot be used: ") as refused:
@@ -326,7 +326,7 @@ def test_an_address_that_cannot_be_used_is_refused_by_the_settings_without_its_p
     assert "s3cret" not in str(refused.value)
 
 
-def test_the_settings_never_print_the_password():
+def test_settings_never_print_the_password():
     import settings
 
     assert "s3cret" not in repr(settings.read({"SMTP_URL": "smtp://u:s3cret@h"}))

@@ -1,4 +1,4 @@
-"""What every platform's adapter promises, played by each platform of the tests over HTTP."""
+"""What every platform adapter guarantees, tested over HTTP against each simulated platform."""
 
 import pytest
 
@@ -22,22 +22,22 @@ def _account(stage, within_s=5.0, **other):
     return PlatformAccount({**stage.credentials, **other}, within_s)
 
 
-def _found(stage, email=ANN, names=(), **account):
+def _find(stage, email=ANN, names=(), **account):
     return stage.platform.find(_account(stage, **account), email, names=names or stage.platform.slugs.fields)
 
 
 def _slugs(stage, names=()):
-    record = _found(stage, names=names)
+    record = _find(stage, names=names)
     return list_slugs(record, names=names or stage.platform.slugs.fields, parameters=["via", "utm_source"])
 
 
-def _keeping(kind):
+def _stages_with(kind):
     return pytest.mark.parametrize(
         "stage", [name for name, stage in STAGES.items() if kind not in stage.cannot], indirect=True
     )
 
 
-def test_every_platform_is_played_and_says_what_it_is():
+def test_every_platform_has_a_stage_and_a_description():
     assert list(STAGES) == [adapter.name for adapter in registry.all_of_them()] == list(Platform)
     for adapter in registry.all_of_them():
         assert adapter.label
@@ -45,18 +45,18 @@ def test_every_platform_is_played_and_says_what_it_is():
         assert all(len(name) <= adapter.slugs.longest for name in adapter.slugs.fields)
 
 
-def test_good_credentials_are_proved_by_a_call(stage):
+def test_check_of_good_credentials_calls_the_platform(stage):
     assert stage.platform.check(_account(stage)) is None
     assert stage.asked
 
 
-def test_credentials_that_the_platform_refuses_are_told_apart_from_a_platform_that_is_away(stage):
+def test_rejected_credentials_differ_from_an_unreachable_platform(stage):
     secret = next(field.name for field in stage.platform.fields if field.secret)
     wrong = f"{stage.credentials[secret][:-1]}0"
-    with pytest.raises(CredentialsRefused) as refused:
+    with pytest.raises(CredentialsRefused) as error_info:
         stage.platform.check(_account(stage, **{secret: wrong}))
-    assert wrong not in str(refused.value)
-    for act in (lambda: stage.platform.check(_account(stage)), lambda: _found(stage)):
+    assert wrong not in str(error_info.value)
+    for act in (lambda: stage.platform.check(_account(stage)), lambda: _find(stage)):
         for fault in ("fail", "busy", "html", "cut"):
             stage.faults.extend([fault] * 3)
             with pytest.raises(PlatformUnreachable):
@@ -69,7 +69,7 @@ def test_credentials_that_the_platform_refuses_are_told_apart_from_a_platform_th
             stage.faults.clear()
 
 
-def test_what_cannot_be_sent_is_refused_and_nobody_is_asked(stage):
+def test_unsendable_credentials_are_rejected_without_a_request(stage):
     for field in stage.platform.fields:
         if field.secret:
             for value in ("a\r\nX-Other: 1", "ключ"):
@@ -78,78 +78,78 @@ def test_what_cannot_be_sent_is_refused_and_nobody_is_asked(stage):
     assert stage.asked == [] or stage.platform.name == "mailchimp"  # whose key is encoded
 
 
-def test_a_platform_that_has_enough_of_us_says_for_how_long(stage):
+def test_rate_limit_reports_the_wait(stage):
     stage.busy_s = 40
     stage.faults.append("busy")
-    with pytest.raises(PlatformUnreachable) as busy:
-        _found(stage)
-    assert busy.value.wait_s == 40
+    with pytest.raises(PlatformUnreachable) as error_info:
+        _find(stage)
+    assert error_info.value.wait_s == 40
 
 
-def test_an_act_ends_within_its_time(stage):
+def test_call_ends_within_its_time_limit(stage):
     stage.slow_s = 1.5
     stage.know(ANN, slug="jane")
     stage.faults.extend(["slow"] * 5)
     with pytest.raises(PlatformUnreachable):
-        _found(stage, within_s=1.0)
+        _find(stage, within_s=1.0)
 
 
-def test_somebody_who_is_not_there_is_nobody(stage):
+def test_unknown_email_returns_none(stage):
     stage.know("bob@example.com", slug="jane")
-    assert _found(stage) is None
+    assert _find(stage) is None
 
 
-def test_somebody_is_known_by_their_email_in_any_case(stage):
+def test_email_is_matched_in_any_case(stage):
     stage.know("Ann@Example.com", slug="jane")
     assert _slugs(stage) == ["jane"]
-    assert _found(stage, "ANN@example.COM") is not None
+    assert _find(stage, "ANN@example.COM") is not None
 
 
 @pytest.mark.parametrize("email", ["ann+news@example.com", "o'hara%2f@example.com", "änn@exämple.com", "a/b?c#d@x.io"])
-def test_an_email_may_hold_anything(stage, email):
+def test_email_with_special_characters_is_found(stage, email):
     stage.know(email, slug="jane")
-    assert _found(stage, email) is not None
+    assert _find(stage, email) is not None
 
 
-def test_an_answer_about_somebody_else_is_no_answer(stage):
+def test_answer_about_another_email_is_ignored(stage):
     stage.know("bob@example.com", slug="jane")
     stage.people[ANN] = stage.people.pop("bob@example.com")
-    assert _found(stage) is None
+    assert _find(stage) is None
 
 
-def test_somebody_of_whom_nothing_is_known_names_nobody(stage):
+def test_contact_without_fields_gives_no_slug(stage):
     stage.know(ANN)
     assert _slugs(stage) == []
 
 
-def test_the_slug_stands_in_the_field_that_the_brand_chose_before_the_usual_ones(stage):
-    usual, behind = stage.platform.slugs.fields
-    mine = "PARTNER" if usual.isupper() else "partner"
-    stage.know(ANN, fields={behind: "third", usual: "second", mine: "first"})
+def test_slug_fields_of_the_brand_precede_the_default_fields(stage):
+    default_field, second_field = stage.platform.slugs.fields
+    own_field = "PARTNER" if default_field.isupper() else "partner"
+    stage.know(ANN, fields={second_field: "third", default_field: "second", own_field: "first"})
     assert _slugs(stage) == ["second", "third"]
-    assert _slugs(stage, (mine, usual, behind)) == ["first", "second", "third"]
+    assert _slugs(stage, (own_field, default_field, second_field)) == ["first", "second", "third"]
 
 
-@_keeping("tags")
-def test_a_tag_counts_behind_the_fields(stage):
-    behind = stage.platform.slugs.fields[1]
-    stage.know(ANN, fields={behind: "first"}, tags=("vip", "Via:second", "other:third"))
+@_stages_with("tags")
+def test_tag_comes_after_the_fields(stage):
+    second_field = stage.platform.slugs.fields[1]
+    stage.know(ANN, fields={second_field: "first"}, tags=("vip", "Via:second", "other:third"))
     assert _slugs(stage) == ["first", "second"]
 
 
-@_keeping("page")
-def test_the_page_of_the_signup_counts_by_the_parameters(stage):
+@_stages_with("page")
+def test_signup_page_parameters_give_slugs(stage):
     stage.know(ANN, page="https://brand.example/news?x=1&VIA=jane&utm_source=bob")
     assert _slugs(stage) == ["jane", "bob"]
 
 
-@_keeping("marks")
-def test_utm_fields_count_by_the_parameters(stage):
+@_stages_with("marks")
+def test_utm_fields_give_slugs_by_parameter(stage):
     stage.know(ANN, page="https://brand.example/?via=first", marks={"utm_source": "second", "utm_medium": "third"})
     assert _slugs(stage) == ["first", "second"]
 
 
-@pytest.mark.parametrize("said", [b"[]", b"7", b'"x"', b"null", b'{"subscribers": [7], "data": [], "contacts": {}}'])
-def test_an_answer_of_another_shape_knows_nobody(stage, said):
-    stage.answer = lambda asked: (200, said)
-    assert _found(stage) is None
+@pytest.mark.parametrize("body", [b"[]", b"7", b'"x"', b"null", b'{"subscribers": [7], "data": [], "contacts": {}}'])
+def test_unexpected_answer_shape_finds_no_contact(stage, body):
+    stage.answer = lambda request: (200, body)
+    assert _find(stage) is None

@@ -1,10 +1,10 @@
-"""The service our rails speak to, and the four places that the conformance suite visits."""
+"""The fake payment service and the four rails of the conformance suite."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 from tests.adapters.rails.fake_processor import FakeProcessor
 
 HTTP = ("ProcessorConnect", "Wallet", "GlobalPayouts")
@@ -12,21 +12,21 @@ HTTP = ("ProcessorConnect", "Wallet", "GlobalPayouts")
 
 @pytest.fixture
 def service() -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books."""
-    started = FakeProcessor()
-    yield started
-    started.stop()
+    """Return a fake payment service without bookings."""
+    processor = FakeProcessor()
+    yield processor
+    processor.stop()
 
 
 @pytest.fixture(params=[*HTTP, "sandbox"])
-def place(request: pytest.FixtureRequest, service: FakeProcessor) -> places.Place:
+def rail_setup(request: pytest.FixtureRequest, service: FakeProcessor) -> rail_setups.RailSetup:
     """Return each of the four rails in turn."""
     if request.param == "sandbox":
-        return places.sandbox(request.getfixturevalue("brand"))
-    return places.over_http(service, request.param)
+        return rail_setups.sandbox(request.getfixturevalue("brand"))
+    return rail_setups.over_http(service, request.param)
 
 
 @pytest.fixture(params=HTTP)
-def outside(request: pytest.FixtureRequest, service: FakeProcessor) -> places.Place:
+def external_setup(request: pytest.FixtureRequest, service: FakeProcessor) -> rail_setups.RailSetup:
     """Return each of the rails that call an outside service."""
-    return places.over_http(service, request.param)
+    return rail_setups.over_http(service, request.param)

@@ -1,16 +1,16 @@
-"""A payment service for the tests, over HTTP: it speaks the three interfaces our rails use, as far as we use them.
+"""A fake payment service over HTTP that implements the parts of the three interfaces that the rails use.
 
-It keeps books, and can be told how to misbehave at the next request that would move money. In a process of its own it
-prints nothing and is told over HTTP:
+It keeps books, and faults can be set for the next requests that would move money. As its own process it
+prints nothing and is controlled over HTTP:
 
     python -m tests.adapters.rails.fake_processor PORT
 
-    GET  /books                 the transfers, charges and refunds made, in order
+    GET  /books                 the transfers, charges and refunds booked, in order
     POST /control               {"faults": ["hang_after", ...], "statuses": ..., "deliver": {"key", "url", "copies"}}
 
 Faults: `reject` (a definitive refusal), `500_before`, `500_after`, `hang_before`, `hang_after`, `cut_before`,
 `cut_after` (the connection ends in the middle of the answer), `say TEXT` (after), `html_400`, `slow`, `429`, `401`,
-`403`, and `pending` (taken, settled by `settle`). Before and after are of the transfer being made.
+`403`, and `pending` (accepted, settled by `settle`). Before and after refer to the booking of the transfer.
 """
 
 import base64
@@ -29,8 +29,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import stripe
 
-from tests.adapters.rails.fake_charges import Charging
-from tests.adapters.rails.fake_shapes import EVENTS, SHAPES, Booked, batch, payment, transfer
+from tests.adapters.rails.fake_charges import ChargeHandler
+from tests.adapters.rails.fake_shapes import EVENTS, SHAPES, Booking, batch, payment, transfer
 
 KEY, WEBHOOK_SECRET, WEBHOOK_ID = "sk_test_fake", "whsec_fake", "WH-1"
 CLIENT_ID, CLIENT_SECRET, TOKEN = "client", "s3cret", "A21-token"
@@ -38,7 +38,7 @@ FINANCIAL_ACCOUNT = "fa_test_1"
 
 
 def environment(url: str) -> dict[str, str]:
-    """Return the settings of a service that pays through the one at `url`."""
+    """Return the settings of a Finderfee instance that pays through the fake at `url`."""
     return {
         "PAYOUT_RAIL_PROCESSOR_URL": url,
         "PAYOUT_RAIL_PROCESSOR_KEY": KEY,
@@ -57,7 +57,7 @@ class FakeProcessor:
     """The service on a port of this machine, from creation to `stop`."""
 
     def __init__(self, port: int = 0) -> None:
-        self.books: list[Booked] = []
+        self.books: list[Booking] = []
         self.faults: deque[str] = deque()
         self.page_fault = ""  # of lists, from the second page on: "500", "repeat" or "shapeless"
         self.requests: list[tuple[str, str]] = []
@@ -71,33 +71,33 @@ class FakeProcessor:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Let go of every hanging request and stop."""
+        """Release every hanging request and stop."""
         self.is_stopped.set()
         self._server.shutdown()
         self._server.server_close()
 
     def next(self, *faults: str) -> None:
-        """Misbehave so at the next requests that would move money, one each."""
+        """Apply these faults to the next requests that would move money, one each."""
         self.faults.extend(faults)
 
     def settle(self, key: str, status: str = "paid") -> None:
-        """Decide what became of a pending transfer."""
-        self.booked(key).status = status
+        """Set the status of a transfer."""
+        self.find_booking(key).status = status
 
-    def booked(self, key: str) -> Booked:
-        """Return the one transfer under a key."""
-        (found,) = [booked for booked in self.books if booked.key == key]
-        return found
+    def find_booking(self, key: str) -> Booking:
+        """Return the only booking under a key."""
+        (bookings,) = [booking for booking in self.books if booking.key == key]
+        return bookings
 
     def expire_keys(self) -> None:
-        """Forget which requests were seen, as real services do after a while."""
+        """Forget the idempotency keys, as real services do after a while."""
         self.idempotent.clear()
 
     def event(self, key: str) -> tuple[dict[str, str], bytes]:
         """Return the headers and the body of the signed confirmation of a transfer; the same each time."""
-        booked = self.booked(key)
-        body = json.dumps(EVENTS[booked.method](booked)).encode()
-        if booked.method == "Wallet":
+        booking = self.find_booking(key)
+        body = json.dumps(EVENTS[booking.method](booking)).encode()
+        if booking.method == "Wallet":
             names = ("AUTH-ALGO", "CERT-URL", "TRANSMISSION-ID", "TRANSMISSION-TIME")
             return {f"PAYPAL-{name}": "x" for name in names} | {
                 "PAYPAL-TRANSMISSION-SIG": _wallet_signature(body)
@@ -106,7 +106,7 @@ class FakeProcessor:
         return {"Stripe-Signature": signature}, body
 
     def deliver(self, key: str, url: str, copies: int = 1) -> None:
-        """Post a transfer's confirmation to a URL, as often as told."""
+        """Post `copies` copies of a transfer's confirmation to a URL."""
         headers, body = self.event(key)
         for _ in range(copies):
             request = urllib.request.Request(url, body, {**headers, "Content-Type": "application/json"})
@@ -117,12 +117,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Show what went wrong, but for callers who did not wait for their answer."""
+        """Print the error, unless the client disconnected before the response."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
-class _Handler(Charging):
+class _Handler(ChargeHandler):
     def do_GET(self) -> None:
         self._handle("GET")
 
@@ -138,9 +138,9 @@ class _Handler(Charging):
         url = urlsplit(self.path)
         self.query = parse_qs(url.query)
         self.fake.requests.append((method, url.path))
-        for wanted, pattern, name in _ROUTES:
+        for expected, pattern, name in _ROUTES:
             match = re.fullmatch(pattern, url.path)
-            if wanted == method and match:
+            if expected == method and match:
                 getattr(self, name)(*match.groups())
                 return
         self.answer(404, {"error": {"type": "invalid_request_error", "message": "no such path"}})
@@ -150,7 +150,7 @@ class _Handler(Charging):
     def make_transfer(self) -> None:
         form = self._form()
         metadata = {name[9:-1]: value for name, value in form.items() if name.startswith("metadata[")}
-        booked = Booked(
+        booking = Booking(
             "",
             "ProcessorConnect",
             form["transfer_group"],
@@ -159,53 +159,53 @@ class _Handler(Charging):
             form["destination"],
             metadata,
         )
-        self._stripe(booked, "tr", transfer, self.headers["Idempotency-Key"], self.body.decode())
+        self._stripe(booking, "tr", transfer, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_transfers(self) -> None:
-        every = [one for one in reversed(self.fake.books) if one.method == "ProcessorConnect"]
+        bookings = [booking for booking in reversed(self.fake.books) if booking.method == "ProcessorConnect"]
         if "transfer_group" in self.query:
-            every = [one for one in every if one.key == self.query["transfer_group"][0]]
-        every = [one for one in every if one.created >= int(self.query.get("created[gte]", ["0"])[0])]
-        self._list_page(every, transfer)
+            bookings = [booking for booking in bookings if booking.key == self.query["transfer_group"][0]]
+        bookings = [booking for booking in bookings if booking.created >= int(self.query.get("created[gte]", ["0"])[0])]
+        self._list_page(bookings, transfer)
 
     # Stripe, version 2
 
     def make_payment(self) -> None:
-        asked = json.loads(self.body)
-        assert asked["from"] == {"financial_account": FINANCIAL_ACCOUNT, "currency": "usd"}
-        booked = Booked(
+        payload = json.loads(self.body)
+        assert payload["from"] == {"financial_account": FINANCIAL_ACCOUNT, "currency": "usd"}
+        booking = Booking(
             "",
             "GlobalPayouts",
-            asked["metadata"]["payout_key"],
-            str(asked["amount"]["value"]),
-            asked["amount"]["currency"],
-            asked["to"]["recipient"],
-            asked["metadata"],
+            payload["metadata"]["payout_key"],
+            str(payload["amount"]["value"]),
+            payload["amount"]["currency"],
+            payload["to"]["recipient"],
+            payload["metadata"],
         )
-        self._stripe(booked, "obp_test", payment, self.headers["Idempotency-Key"], self.body.decode())
+        self._stripe(booking, "obp_test", payment, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_payments(self) -> None:
         start = int(self.query.pop("page", ["0"])[0])
-        every = [one for one in reversed(self.fake.books) if one.method == "GlobalPayouts"]
+        bookings = [booking for booking in reversed(self.fake.books) if booking.method == "GlobalPayouts"]
         if "recipient" in self.query:
-            every = [one for one in every if one.account == self.query["recipient"][0]]
+            bookings = [booking for booking in bookings if booking.account == self.query["recipient"][0]]
         since = datetime.fromisoformat(self.query.get("created[gte]", ["2000-01-01T00:00:00+00:00"])[0])
-        every = [one for one in every if one.created >= int(since.timestamp())]
-        size = 2  # smaller than what is asked for, so that whoever does not turn pages is found out
-        asked = urlencode({**self.query, "page": start + size}, doseq=True)
-        more = f"/v2/money_management/outbound_payments?{asked}"
-        page = [payment(one) for one in every[start : start + size]]
-        self._read_only({"data": page, "next_page_url": more if start + size < len(every) else None})
+        bookings = [booking for booking in bookings if booking.created >= int(since.timestamp())]
+        size = 2  # smaller than the requested size, so that a client without paging fails
+        next_query = urlencode({**self.query, "page": start + size}, doseq=True)
+        more = f"/v2/money_management/outbound_payments?{next_query}"
+        page = [payment(booking) for booking in bookings[start : start + size]]
+        self._read_only({"data": page, "next_page_url": more if start + size < len(bookings) else None})
 
     def show(self, number: str) -> None:
-        found = [one for one in self.fake.books if one.id == number]
-        if not found:
+        bookings = [booking for booking in self.fake.books if booking.id == number]
+        if not bookings:
             self.answer(404, {"error": {"type": "invalid_request_error", "code": "resource_missing"}})
         else:
-            self._read_only(SHAPES[found[0].method](found[0]))
+            self._read_only(SHAPES[bookings[0].method](bookings[0]))
 
-    def _stripe(self, booked: Booked, prefix: str, shown: Any, key: str, asked: str) -> None:
-        if not self._is_let_in(f"Bearer {KEY}"):
+    def _stripe(self, booking: Booking, prefix: str, serialize: Any, key: str, body: str) -> None:
+        if not self._is_authorized(f"Bearer {KEY}"):
             return
         fault = self._fault()
         if self.refuses(
@@ -214,37 +214,37 @@ class _Handler(Charging):
                 "error": {
                     "type": "invalid_request_error",
                     "code": "balance_insufficient",
-                    "message": f"Not enough money for {booked.account}.",
+                    "message": f"Not enough money for {booking.account}.",
                 }
             },
         ):
             return
         with self.fake.lock:
-            seen = self.fake.idempotent.get(key)
-            if seen and seen[0] != asked:
+            previous = self.fake.idempotent.get(key)
+            if previous and previous[0] != body:
                 self.answer(400, {"error": {"type": "idempotency_error", "message": "other parameters"}})
                 return
-            if not seen:
-                made = self._book(booked, prefix, fault)
-                self.fake.idempotent[key] = (asked, 200, made)
+            if not previous:
+                new_booking = self._book(booking, prefix, fault)
+                self.fake.idempotent[key] = (body, 200, new_booking)
             else:
-                made = seen[2]
-        self.end(fault, 200, shown(made))
+                new_booking = previous[2]
+        self.end(fault, 200, serialize(new_booking))
 
     # PayPal
 
     def sign_in(self) -> None:
-        wanted = "Basic " + base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
-        if self.headers["Authorization"] != wanted:
+        expected = "Basic " + base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
+        if self.headers["Authorization"] != expected:
             self.answer(401, {"error": "invalid_client"})
         else:
             self.answer(200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 32400})
 
     def make_batch(self) -> None:
-        if not self._is_let_in(f"Bearer {TOKEN}"):
+        if not self._is_authorized(f"Bearer {TOKEN}"):
             return
-        asked = json.loads(self.body)
-        (item,), key = asked["items"], asked["sender_batch_header"]["sender_batch_id"]
+        payload = json.loads(self.body)
+        (item,), key = payload["items"], payload["sender_batch_header"]["sender_batch_id"]
         value, currency = item["amount"]["value"], item["amount"]["currency"]
         fault = self._fault()
         if self.refuses(
@@ -258,65 +258,65 @@ class _Handler(Charging):
         ):
             return
         with self.fake.lock:
-            seen = self.fake.idempotent.get(key)
-            if seen:
-                link = {"href": f"{self.fake.url}/v1/payments/payouts/{seen[2].id}", "rel": "self", "method": "GET"}
+            previous = self.fake.idempotent.get(key)
+            if previous:
+                link = {"href": f"{self.fake.url}/v1/payments/payouts/{previous[2].id}", "rel": "self", "method": "GET"}
                 detail = {"field": "SENDER_BATCH_ID", "issue": "Batch already exists", "link": [link]}
                 status, answer = 400, {"name": "USER_BUSINESS_ERROR", "message": "User error", "details": [detail]}
             else:
-                booked = Booked("", "Wallet", key, value, currency, item["receiver"])
-                made = self._book(booked, "BATCH", fault)
-                self.fake.idempotent[key] = ("", 201, made)
-                status, answer = 201, {"batch_header": batch(made, "PENDING")["batch_header"]}
+                booking = Booking("", "Wallet", key, value, currency, item["receiver"])
+                new_booking = self._book(booking, "BATCH", fault)
+                self.fake.idempotent[key] = ("", 201, new_booking)
+                status, answer = 201, {"batch_header": batch(new_booking, "PENDING")["batch_header"]}
         self.end(fault, status, answer)
 
     def show_batch(self, number: str) -> None:
-        found = [one for one in self.fake.books if one.id == number]
-        if not found:
+        bookings = [booking for booking in self.fake.books if booking.id == number]
+        if not bookings:
             self.answer(404, {"name": "RESOURCE_NOT_FOUND", "message": "not found"})
         else:
-            self._read_only(batch(found[0], "PROCESSING" if found[0].status == "pending" else "SUCCESS"))
+            self._read_only(batch(bookings[0], "PROCESSING" if bookings[0].status == "pending" else "SUCCESS"))
 
     def verify(self) -> None:
-        asked = json.loads(self.body)
+        payload = json.loads(self.body)
         raw = self.body[self.body.index(b'"webhook_event":') + 16 : -1]
-        is_good = asked["webhook_id"] == WEBHOOK_ID and asked["transmission_sig"] == _wallet_signature(raw)
+        is_good = payload["webhook_id"] == WEBHOOK_ID and payload["transmission_sig"] == _wallet_signature(raw)
         self._read_only({"verification_status": "SUCCESS" if is_good else "FAILURE"})
 
-    # What the tests ask for
+    # Endpoints for the tests
 
     def show_books(self) -> None:
-        self.answer(200, [asdict(booked) for booked in self.fake.books])
+        self.answer(200, [asdict(booking) for booking in self.fake.books])
 
     def control(self) -> None:
-        asked = json.loads(self.body)
-        self.fake.next(*asked.get("faults", []))
-        for key, status in asked.get("statuses", {}).items():
+        command = json.loads(self.body)
+        self.fake.next(*command.get("faults", []))
+        for key, status in command.get("statuses", {}).items():
             self.fake.settle(key, status)
-        if told := asked.get("deliver"):
-            self.fake.deliver(**told)
+        if delivery := command.get("deliver"):
+            self.fake.deliver(**delivery)
         self.answer(200, {})
 
-    # How it answers
+    # Responses
 
-    def _is_let_in(self, *wanted: str) -> bool:
-        if self.headers["Authorization"] in wanted:
+    def _is_authorized(self, *expected: str) -> bool:
+        if self.headers["Authorization"] in expected:
             return True
         self.answer(401, {"name": "AUTHENTICATION_FAILURE", "error": {"type": "authentication_error"}})
         return False
 
     def _read_only(self, answer: Any) -> None:
-        if self._is_let_in(f"Bearer {KEY}", f"Bearer {TOKEN}"):
+        if self._is_authorized(f"Bearer {KEY}", f"Bearer {TOKEN}"):
             self.answer_page(answer)
 
     def _fault(self) -> str:
         return self.fake.faults.popleft() if self.fake.faults else ""
 
-    def _book(self, booked: Booked, prefix: str, fault: str) -> Booked:
-        booked.id = f"{prefix}_{len(self.fake.books) + 1}"
-        booked.status = "pending" if fault == "pending" else "paid"
-        self.fake.books.append(booked)
-        return booked
+    def _book(self, booking: Booking, prefix: str, fault: str) -> Booking:
+        booking.id = f"{prefix}_{len(self.fake.books) + 1}"
+        booking.status = "pending" if fault == "pending" else "paid"
+        self.fake.books.append(booking)
+        return booking
 
 
 def _wallet_signature(body: bytes) -> str:

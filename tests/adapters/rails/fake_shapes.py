@@ -1,4 +1,4 @@
-"""How the three payment services show a transfer, a charge or a refund, and what they post about transfers."""
+"""JSON of transfers, charges and refunds as the three payment services show them, and their events."""
 
 import time
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from typing import Any
 
 
 @dataclass
-class Booked:
-    """A transfer that was made. `status` is paid, pending, failed or returned."""
+class Booking:
+    """A booked transfer, charge or refund. `status` is paid, pending, waiting, failed or returned."""
 
     id: str
     method: str
@@ -22,122 +22,124 @@ class Booked:
     created: int = field(default_factory=lambda: int(time.time()))
 
 
-def transfer(booked: Booked) -> dict[str, Any]:
+def transfer(booking: Booking) -> dict[str, Any]:
     """Return a transfer of the processor."""
     return {
-        "id": booked.id,
+        "id": booking.id,
         "object": "transfer",
-        "amount": int(booked.amount),
-        "currency": booked.currency,
-        "destination": booked.account,
-        "metadata": booked.metadata,
-        "transfer_group": booked.key,
-        "reversed": booked.status == "returned",
-        "amount_reversed": int(booked.amount) if booked.status == "returned" else booked.returned,
-        "created": booked.created,
+        "amount": int(booking.amount),
+        "currency": booking.currency,
+        "destination": booking.account,
+        "metadata": booking.metadata,
+        "transfer_group": booking.key,
+        "reversed": booking.status == "returned",
+        "amount_reversed": int(booking.amount) if booking.status == "returned" else booking.returned,
+        "created": booking.created,
     }
 
 
-def payment(booked: Booked) -> dict[str, Any]:
+def payment(booking: Booking) -> dict[str, Any]:
     """Return an outbound payment."""
     statuses = {"paid": "posted", "pending": "processing"}
     return {
-        "id": booked.id,
+        "id": booking.id,
         "object": "v2.money_management.outbound_payment",
-        "amount": {"value": int(booked.amount), "currency": booked.currency},
-        "to": {"recipient": booked.account},
-        "created": datetime.fromtimestamp(booked.created, UTC).isoformat(),
-        "metadata": booked.metadata,
-        "status": statuses.get(booked.status, booked.status),
-        "status_details": {booked.status: {"reason": "payout_method_closed"}} if booked.status == "returned" else None,
+        "amount": {"value": int(booking.amount), "currency": booking.currency},
+        "to": {"recipient": booking.account},
+        "created": datetime.fromtimestamp(booking.created, UTC).isoformat(),
+        "metadata": booking.metadata,
+        "status": statuses.get(booking.status, booking.status),
+        "status_details": {booking.status: {"reason": "payout_method_closed"}}
+        if booking.status == "returned"
+        else None,
     }
 
 
-def charge(booked: Booked) -> dict[str, Any]:
+def charge(booking: Booking) -> dict[str, Any]:
     """Return a payment intent of the processor."""
     statuses = {"paid": "succeeded", "pending": "processing", "waiting": "requires_action"}
     failed = {"code": "card_declined", "message": "Your card was declined."}
     return {
-        "id": booked.id,
+        "id": booking.id,
         "object": "payment_intent",
-        "amount": int(booked.amount),
-        "currency": booked.currency,
-        "customer": booked.account,
-        "metadata": booked.metadata,
-        "status": statuses.get(booked.status, "requires_payment_method"),
-        "last_payment_error": failed if booked.status == "failed" else None,
-        "created": booked.created,
-        "latest_charge": {"object": "charge", "amount_refunded": booked.returned},
+        "amount": int(booking.amount),
+        "currency": booking.currency,
+        "customer": booking.account,
+        "metadata": booking.metadata,
+        "status": statuses.get(booking.status, "requires_payment_method"),
+        "last_payment_error": failed if booking.status == "failed" else None,
+        "created": booking.created,
+        "latest_charge": {"object": "charge", "amount_refunded": booking.returned},
     }
 
 
-def refund(booked: Booked) -> dict[str, Any]:
+def refund(booking: Booking) -> dict[str, Any]:
     """Return a refund of a payment intent."""
     statuses = {"paid": "succeeded", "pending": "pending", "failed": "failed"}
     return {
-        "id": booked.id,
+        "id": booking.id,
         "object": "refund",
-        "amount": int(booked.amount),
-        "currency": booked.currency,
-        "payment_intent": booked.account,
-        "metadata": booked.metadata,
-        "status": statuses[booked.status],
-        "failure_reason": "expired_or_canceled_card" if booked.status == "failed" else None,
+        "amount": int(booking.amount),
+        "currency": booking.currency,
+        "payment_intent": booking.account,
+        "metadata": booking.metadata,
+        "status": statuses[booking.status],
+        "failure_reason": "expired_or_canceled_card" if booking.status == "failed" else None,
     }
 
 
-def _item(booked: Booked) -> dict[str, Any]:
+def _item(booking: Booking) -> dict[str, Any]:
     statuses = {"paid": "SUCCESS", "pending": "PENDING", "failed": "FAILED", "returned": "RETURNED"}
     item = {
-        "payout_item_id": f"ITEM-{booked.id}",
-        "payout_batch_id": booked.id,
-        "transaction_status": statuses.get(booked.status, booked.status),
+        "payout_item_id": f"ITEM-{booking.id}",
+        "payout_batch_id": booking.id,
+        "transaction_status": statuses.get(booking.status, booking.status),
         "payout_item": {
-            "receiver": booked.account,
-            "amount": {"value": booked.amount, "currency": booked.currency},
-            "sender_item_id": booked.key,
+            "receiver": booking.account,
+            "amount": {"value": booking.amount, "currency": booking.currency},
+            "sender_item_id": booking.key,
         },
     }
-    if booked.status == "paid":
-        item["transaction_id"] = f"TX-{booked.id}"
-    if booked.status == "failed":
+    if booking.status == "paid":
+        item["transaction_id"] = f"TX-{booking.id}"
+    if booking.status == "failed":
         item["errors"] = {"name": "RECEIVER_UNCONFIRMED", "message": "The receiver is not confirmed."}
     return item
 
 
-def batch(booked: Booked, status: str) -> dict[str, Any]:
+def batch(booking: Booking, status: str) -> dict[str, Any]:
     """Return a batch of the wallet service with its one item."""
     header = {
-        "payout_batch_id": booked.id,
+        "payout_batch_id": booking.id,
         "batch_status": status,
-        "sender_batch_header": {"sender_batch_id": booked.key},
+        "sender_batch_header": {"sender_batch_id": booking.key},
     }
-    return {"batch_header": header, "items": [_item(booked)]}
+    return {"batch_header": header, "items": [_item(booking)]}
 
 
-def _transfer_event(booked: Booked) -> dict[str, Any]:
-    kind = "transfer.reversed" if booked.status == "returned" else "transfer.created"
-    return {"id": f"evt_{booked.id}", "object": "event", "type": kind, "data": {"object": transfer(booked)}}
+def _transfer_event(booking: Booking) -> dict[str, Any]:
+    kind = "transfer.reversed" if booking.status == "returned" else "transfer.created"
+    return {"id": f"evt_{booking.id}", "object": "event", "type": kind, "data": {"object": transfer(booking)}}
 
 
-def _payment_event(booked: Booked) -> dict[str, Any]:
-    path = f"/v2/money_management/outbound_payments/{booked.id}"
+def _payment_event(booking: Booking) -> dict[str, Any]:
+    path = f"/v2/money_management/outbound_payments/{booking.id}"
     return {
-        "id": f"evt_test_{booked.id}",
+        "id": f"evt_test_{booking.id}",
         "object": "v2.core.event",
         "type": "v2.money_management.outbound_payment.posted",
         "created": "2026-01-01T00:00:00.000Z",
         "livemode": False,
-        "related_object": {"id": booked.id, "type": "v2.money_management.outbound_payment", "url": path},
+        "related_object": {"id": booking.id, "type": "v2.money_management.outbound_payment", "url": path},
     }
 
 
-def _item_event(booked: Booked) -> dict[str, Any]:
-    return {"id": f"WH-{booked.id}", "event_type": "PAYMENT.PAYOUTS-ITEM.SUCCEEDED", "resource": _item(booked)}
+def _item_event(booking: Booking) -> dict[str, Any]:
+    return {"id": f"WH-{booking.id}", "event_type": "PAYMENT.PAYOUTS-ITEM.SUCCEEDED", "resource": _item(booking)}
 
 
-#: What a service posts of a transfer by itself, by method.
+#: The event that a service posts about a transfer, by method.
 EVENTS = {"ProcessorConnect": _transfer_event, "GlobalPayouts": _payment_event, "Wallet": _item_event}
 
-#: How the processor shows each of its things, by what it was booked as.
+#: The JSON of a booking, by the method under which it was booked.
 SHAPES = {"ProcessorConnect": transfer, "GlobalPayouts": payment, "Charge": charge, "Refund": refund}

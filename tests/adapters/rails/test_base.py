@@ -1,4 +1,4 @@
-"""What leaves the rails in words: short, in one line, and without accounts and keys."""
+"""Texts that leave the rails are short, on one line, and without accounts and keys."""
 
 import traceback
 
@@ -7,27 +7,27 @@ import structlog
 
 from adapters.rails import base
 from domain.payouts.transfers import Rejected, Unknown
-from tests.adapters.rails import fake_processor, places
+from tests.adapters.rails import fake_processor, rail_setups
 
 
-def test_their_words_are_one_short_line_without_the_account(service):
-    transfer = places.over_http(service, "Wallet").transfer()
+def test_message_is_one_short_line_without_the_account(service):
+    transfer = rail_setups.over_http(service, "Wallet").transfer()
 
-    said = base.clean_message(f"a\r\n\x00b {transfer.destination.account.upper()}" + "x" * 999, transfer)
+    message = base.clean_message(f"a\r\n\x00b {transfer.destination.account.upper()}" + "x" * 999, transfer)
 
-    assert said.startswith("a b B...@e...xxx")
-    assert len(said) == 300
+    assert message.startswith("a b B...@e...xxx")
+    assert len(message) == 300
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("raw_code", "code"),
     [("A_b-C d", "a_b_c_d"), ("", "other"), (None, "other"), (7, "other"), ("ÄÖ", "other"), ("x" * 99, "x" * 64)],
 )
-def test_their_codes_are_written_in_our_letters(said, code):
-    assert base.code(said, "other") == code
+def test_code_is_normalized(raw_code, code):
+    assert base.code(raw_code, "other") == code
 
 
-def test_the_books_of_a_rail_change_with_its_account_and_tell_no_secret():
+def test_books_name_depends_on_the_account_and_hides_secrets():
     names = [base.books("https://rail.test", *account) for account in (("key", "a"), ("key", "b"), ("keya", ""))]
 
     assert len({*names, base.books("https://other.test", "key", "a")}) == 4
@@ -35,13 +35,13 @@ def test_the_books_of_a_rail_change_with_its_account_and_tell_no_secret():
 
 
 @pytest.mark.parametrize("fault", ["reject", "500_after", "hang_before", "403", "html_400", "say []"])
-def test_no_log_and_no_error_holds_an_account_or_a_secret(outside, fault, monkeypatch):
+def test_logs_and_errors_contain_no_account_or_secret(external_setup, fault, monkeypatch):
     # At a level of its own: an application in this process may have silenced warnings.
-    heard = structlog.testing.LogCapture()
+    captured = structlog.testing.LogCapture()
     everything = structlog.make_filtering_bound_logger(0)
-    monkeypatch.setattr(base, "_log", structlog.wrap_logger(None, processors=[heard], wrapper_class=everything))
-    outside.misbehave(fault)
-    transfer = outside.transfer()
+    monkeypatch.setattr(base, "_log", structlog.wrap_logger(None, processors=[captured], wrapper_class=everything))
+    external_setup.misbehave(fault)
+    transfer = external_setup.transfer()
     secrets = [
         transfer.destination.account,
         fake_processor.KEY,
@@ -51,15 +51,15 @@ def test_no_log_and_no_error_holds_an_account_or_a_secret(outside, fault, monkey
     ]
 
     try:
-        answer = outside.rail.send(transfer)
+        answer = external_setup.rail.send(transfer)
     except base.RailMisconfigured as error:
         answer = "".join(traceback.format_exception(error))
 
-    text = f"{heard.entries} {answer} {transfer}"
+    text = f"{captured.entries} {answer} {transfer}"
     assert [secret for secret in secrets if secret in text] == []
     if isinstance(answer, Unknown):
-        assert [(line["event"], line["rail"], line["key"]) for line in heard.entries] == [
-            ("rail.unknown", outside.method, transfer.key)
+        assert [(line["event"], line["rail"], line["key"]) for line in captured.entries] == [
+            ("rail.unknown", external_setup.method, transfer.key)
         ]
     if fault == "reject":
         assert isinstance(answer, Rejected)

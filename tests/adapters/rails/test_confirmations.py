@@ -1,4 +1,4 @@
-"""What the rails tell us by themselves: believed only when they signed it.
+"""Confirmations that the rails send are trusted only if signed.
 
 Source: the rails' own documentation; tracking spec, "Event types and payloads" (payout.paid's references).
 """
@@ -10,20 +10,20 @@ from werkzeug.datastructures import Headers
 
 from adapters.rails.base import NotSigned
 from domain.payouts.transfers import Paid, Rejected, Unknown
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 
 
-def _told(outside, transfer):
+def _parse_event(outside, transfer):
     headers, body = outside.service.event(transfer.key)
     return outside.rail.parse_event(Headers(headers), body)
 
 
-def test_a_confirmation_says_which_transfer_and_what_became_of_it(outside):
-    transfer = outside.transfer()
-    sent = outside.rail.send(transfer)
-    looked_up = outside.rail.look_up(replace(transfer, known=sent.references))
+def test_confirmation_has_the_key_and_result_of_the_transfer(external_setup):
+    transfer = external_setup.transfer()
+    answer = external_setup.rail.send(transfer)
+    looked_up = external_setup.rail.look_up(replace(transfer, known=answer.references))
 
-    event = _told(outside, transfer)
+    event = _parse_event(external_setup, transfer)
 
     assert event.key == transfer.key
     assert isinstance(event.answer, Paid)
@@ -31,27 +31,27 @@ def test_a_confirmation_says_which_transfer_and_what_became_of_it(outside):
     assert event.references.items() <= looked_up.references.items()
 
 
-def test_a_confirmation_told_twice_has_one_id(outside):
-    transfer = outside.transfer()
-    outside.rail.send(transfer)
+def test_repeated_confirmation_has_the_same_id(external_setup):
+    transfer = external_setup.transfer()
+    external_setup.rail.send(transfer)
 
-    assert _told(outside, transfer) == _told(outside, transfer)
+    assert _parse_event(external_setup, transfer) == _parse_event(external_setup, transfer)
 
 
-def test_a_confirmation_of_what_came_back_is_a_rejection(outside):
-    transfer = outside.transfer()
-    outside.rail.send(transfer)
-    outside.service.settle(transfer.key, "returned")
+def test_confirmation_of_a_returned_transfer_is_rejected(external_setup):
+    transfer = external_setup.transfer()
+    external_setup.rail.send(transfer)
+    external_setup.service.settle(transfer.key, "returned")
 
-    assert isinstance(_told(outside, transfer).answer, Rejected)
+    assert isinstance(_parse_event(external_setup, transfer).answer, Rejected)
 
 
 @pytest.mark.parametrize("change", ["body", "signature", "no signature"])
-def test_a_confirmation_that_the_rail_did_not_sign_is_refused(outside, change):
-    transfer = outside.transfer()
-    outside.rail.send(transfer)
-    headers, body = outside.service.event(transfer.key)
-    name = "PAYPAL-TRANSMISSION-SIG" if outside.method == "Wallet" else "Stripe-Signature"
+def test_unsigned_confirmation_raises_not_signed(external_setup, change):
+    transfer = external_setup.transfer()
+    external_setup.rail.send(transfer)
+    headers, body = external_setup.service.event(transfer.key)
+    name = "PAYPAL-TRANSMISSION-SIG" if external_setup.method == "Wallet" else "Stripe-Signature"
     if change == "body":
         body = body.replace(b"evt_", b"evil_").replace(b"WH-", b"EVIL-")
     elif change == "signature":
@@ -60,35 +60,35 @@ def test_a_confirmation_that_the_rail_did_not_sign_is_refused(outside, change):
         del headers[name]
 
     with pytest.raises(NotSigned):
-        outside.rail.parse_event(Headers(headers), body)
+        external_setup.rail.parse_event(Headers(headers), body)
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"id": 1}', b'"' + b"x" * 1000])
-def test_what_is_no_confirmation_is_refused(outside, body):
+def test_malformed_confirmation_raises_not_signed(external_setup, body):
     with pytest.raises(NotSigned):
-        outside.rail.parse_event(Headers({"Stripe-Signature": "t=1,v1=00"}), body)
+        external_setup.rail.parse_event(Headers({"Stripe-Signature": "t=1,v1=00"}), body)
 
 
-def test_a_confirmation_of_somebody_elses_transfer_is_none(outside):
-    transfer = outside.transfer()
-    outside.rail.send(transfer)
-    booked = outside.service.booked(transfer.key)
-    booked.metadata = {}
-    headers, body = outside.service.event(transfer.key)
-    if outside.method == "Wallet":
+def test_confirmation_of_a_foreign_transfer_is_ignored(external_setup):
+    transfer = external_setup.transfer()
+    external_setup.rail.send(transfer)
+    booking = external_setup.service.find_booking(transfer.key)
+    booking.metadata = {}
+    headers, body = external_setup.service.event(transfer.key)
+    if external_setup.method == "Wallet":
         pytest.skip("an item always carries its sender's id")
 
-    assert outside.rail.parse_event(Headers(headers), body) is None
+    assert external_setup.rail.parse_event(Headers(headers), body) is None
 
 
-def test_a_thin_confirmation_whose_payment_cannot_be_read_is_unknown(service):
-    place = places.over_http(service, "GlobalPayouts")
-    transfer = place.transfer()
-    sent = place.rail.send(transfer)
+def test_confirmation_of_an_unreadable_payment_is_unknown(service):
+    rail_setup = rail_setups.over_http(service, "GlobalPayouts")
+    transfer = rail_setup.transfer()
+    answer = rail_setup.rail.send(transfer)
     headers, body = service.event(transfer.key)
     service.books.clear()
 
-    event = place.rail.parse_event(Headers(headers), body)
+    event = rail_setup.rail.parse_event(Headers(headers), body)
 
-    assert (event.key, event.references) == (None, sent.references)
+    assert (event.key, event.references) == (None, answer.references)
     assert isinstance(event.answer, Unknown)

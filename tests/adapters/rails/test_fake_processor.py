@@ -1,4 +1,4 @@
-"""The fake payment service as a process of its own, for tests that kill ours."""
+"""The fake payment service as its own process, for tests that kill the product's processes."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import pytest
 
 from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.transfers import Paid, Unknown
-from tests.adapters.rails import fake_processor, places
+from tests.adapters.rails import fake_processor, rail_setups
 from tests.support.running import ports
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -20,16 +20,16 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def url():
-    with contextlib.closing(ports.hold()) as held:
-        port = ports.number(held)
+    with contextlib.closing(ports.hold()) as reserved_port:
+        port = ports.number(reserved_port)
         process = subprocess.Popen([sys.executable, "-m", fake_processor.__name__, str(port)], cwd=_ROOT)
         yield f"http://127.0.0.1:{port}"
         process.kill()
         process.wait()
 
 
-def _ask(url, told=None):
-    data = None if told is None else json.dumps(told).encode()
+def _request_json(url, payload=None):
+    data = None if payload is None else json.dumps(payload).encode()
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -40,23 +40,25 @@ def _ask(url, told=None):
             time.sleep(0.05)
 
 
-def test_it_is_told_over_http_and_shows_its_books(url, service):
-    assert _ask(f"{url}/books") == []
-    place = places.over_http(service, "ProcessorConnect")
-    place.rail = ProcessorConnectRail(url=url, key=fake_processor.KEY, webhook_secret=None)
-    hasty = ProcessorConnectRail(url=url, key=fake_processor.KEY, webhook_secret=None, timeout_s=places.TIMEOUT_S)
-    transfer = place.transfer()
-    _ask(f"{url}/control", {"faults": ["hang_after"]})
+def test_faults_and_books_are_available_over_http(url, service):
+    assert _request_json(f"{url}/books") == []
+    rail_setup = rail_setups.over_http(service, "ProcessorConnect")
+    rail_setup.rail = ProcessorConnectRail(url=url, key=fake_processor.KEY, webhook_secret=None)
+    impatient_rail = ProcessorConnectRail(
+        url=url, key=fake_processor.KEY, webhook_secret=None, timeout_s=rail_setups.TIMEOUT_S
+    )
+    transfer = rail_setup.transfer()
+    _request_json(f"{url}/control", {"faults": ["hang_after"]})
 
-    assert isinstance(hasty.send(transfer), Unknown)
-    assert [booked["key"] for booked in _ask(f"{url}/books")] == [transfer.key]
-    assert isinstance(place.rail.look_up(transfer), Paid)
+    assert isinstance(impatient_rail.send(transfer), Unknown)
+    assert [booking["key"] for booking in _request_json(f"{url}/books")] == [transfer.key]
+    assert isinstance(rail_setup.rail.look_up(transfer), Paid)
 
 
-def test_it_delivers_a_confirmation_as_often_as_told(service):
-    place, other = places.over_http(service, "ProcessorConnect"), fake_processor.FakeProcessor()
-    transfer = place.transfer()
-    place.rail.send(transfer)
+def test_confirmation_is_delivered_the_requested_number_of_times(service):
+    rail_setup, other = rail_setups.over_http(service, "ProcessorConnect"), fake_processor.FakeProcessor()
+    transfer = rail_setup.transfer()
+    rail_setup.rail.send(transfer)
 
     service.deliver(transfer.key, f"{other.url}/control", copies=3)
 

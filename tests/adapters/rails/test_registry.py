@@ -1,4 +1,4 @@
-"""Which rail the money takes: the organization's sandbox, then what is configured, then the embedded sandbox."""
+"""Which rail a payout uses: the organization's sandbox, then the configured rail, then the embedded sandbox."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from models import db
 from models.organization import organizations
 from pipelines.payouts import rails
 from pipelines.payouts.sandbox_rail import SandboxRail
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 from tests.support.turning import turn
 
 _ALL = {
@@ -35,31 +35,31 @@ def _rail(organization_id):
 
 
 @pytest.fixture
-def configured(monkeypatch):
+def configured_rails(monkeypatch):
     monkeypatch.setattr(registry, "_of_this_process", lambda: registry.build(settings.read(_ALL).rails))
 
 
-def test_what_is_configured_is_built():
-    built = registry.build(settings.read(_ALL).rails)
+def test_configured_rails_are_built():
+    rails_by_method = registry.build(settings.read(_ALL).rails)
 
-    assert {method: type(rail) for method, rail in built.items()} == {
+    assert {method: type(rail) for method, rail in rails_by_method.items()} == {
         "ProcessorConnect": ProcessorConnectRail,
         "Wallet": WalletRail,
         "GlobalPayouts": GlobalPayoutsRail,
     }
-    assert all(rail.method == method for method, rail in built.items())
+    assert all(rail.method == method for method, rail in rails_by_method.items())
 
 
-def test_without_settings_nothing_is_configured():
+def test_no_rail_is_configured_without_settings():
     assert registry.build(settings.read({}).rails) == {}
     assert [registry.find_rail(method) for method in Method] == [None] * 3
 
 
-def test_a_configured_rail_is_taken(brand, configured):
+def test_configured_rail_is_used(brand, configured_rails):
     assert isinstance(_rail(brand.id), WalletRail)
 
 
-def test_an_organization_set_to_the_sandbox_takes_it_even_so(brand, rival, configured):
+def test_sandbox_organization_uses_the_sandbox_despite_configured_rails(brand, rival, configured_rails):
     brand.set(sandboxRail="slow")
 
     rail = _rail(brand.id)
@@ -69,12 +69,12 @@ def test_an_organization_set_to_the_sandbox_takes_it_even_so(brand, rival, confi
     assert isinstance(_rail(rival.id), WalletRail)
 
 
-def test_without_a_rail_there_is_none_on_a_database_of_ones_own(brand):
+def test_missing_rail_raises_on_an_external_database(brand):
     with pytest.raises(RailMissing, match="Wallet"):
         _rail(brand.id)
 
 
-def test_without_a_rail_the_embedded_service_takes_the_sandbox(brand, monkeypatch):
+def test_embedded_service_uses_the_sandbox_without_a_rail(brand, monkeypatch):
     turn(monkeypatch, servers={"database_url": None})
 
     rail = _rail(brand.id)
@@ -83,24 +83,24 @@ def test_without_a_rail_the_embedded_service_takes_the_sandbox(brand, monkeypatc
     assert rail._mode == "ok"
 
 
-def test_a_sandbox_refuses_to_be_called_inside_a_transaction(brand):
-    place = places.sandbox(brand)
+def test_sandbox_refuses_a_call_inside_a_transaction(brand):
+    rail_setup = rail_setups.sandbox(brand)
 
     with db.unit_of_work(brand.id), pytest.raises(RuntimeError, match="open already"):
-        place.rail.send(place.transfer())
+        rail_setup.rail.send(rail_setup.transfer())
 
 
-def test_the_sandbox_of_another_organization_knows_nothing_of_a_key(brand, rival):
-    place, other = places.sandbox(brand), places.sandbox(rival)
-    place.rail.send(place.transfer())
+def test_sandbox_of_another_organization_does_not_find_the_key(brand, rival):
+    rail_setup, other = rail_setups.sandbox(brand), rail_setups.sandbox(rival)
+    rail_setup.rail.send(rail_setup.transfer())
 
-    assert other.rail.look_up(other.transfer(payout_id=place.payout_id)) == NotFound()
+    assert other.rail.look_up(other.transfer(payout_id=rail_setup.payout_id)) == NotFound()
     with pytest.raises(KeyTaken):
-        other.rail.send(other.transfer(payout_id=place.payout_id))
+        other.rail.send(other.transfer(payout_id=rail_setup.payout_id))
 
 
 @pytest.mark.parametrize("method", Method)
-def test_the_sandbox_pays_by_every_method_with_its_references(brand, method):
-    place = places.sandbox(brand, method)
+def test_sandbox_pays_by_every_method_with_its_references(brand, method):
+    rail_setup = rail_setups.sandbox(brand, method)
 
-    assert tuple(place.rail.send(place.transfer()).references) == REFERENCES[method]
+    assert tuple(rail_setup.rail.send(rail_setup.transfer()).references) == REFERENCES[method]

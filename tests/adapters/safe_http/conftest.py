@@ -1,4 +1,4 @@
-"""A client of customers' URLs, receivers on loopback, and name servers that say what a test says."""
+"""A client for customers' URLs, receivers on loopback, and simulated name servers."""
 
 import dataclasses
 import socket
@@ -12,45 +12,45 @@ from tests.support.outside.raw_receivers import OK, RawReceiver, Script, StartRe
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tls_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
     write_authority(folder)
     return folder
 
 
 @pytest.fixture
-def receive(folder: Path) -> Iterator[StartReceiver]:
-    started: list[RawReceiver] = []
+def receive(tls_dir: Path) -> Iterator[StartReceiver]:
+    receivers: list[RawReceiver] = []
 
     def start(script: Script = answering(OK), **where: str | int) -> RawReceiver:  # noqa: B008
-        started.append(RawReceiver(folder / "leaf.pem", script, **where))  # type: ignore[arg-type]  # address, port
-        return started[-1]
+        receivers.append(RawReceiver(tls_dir / "leaf.pem", script, **where))  # type: ignore[arg-type]  # address, port
+        return receivers[-1]
 
     yield start
-    for receiver in started:
+    for receiver in receivers:
         receiver.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept()
         receiver.listener.close()
 
 
 @pytest.fixture
-def client(folder: Path) -> Iterator[Client]:
-    """A client that gives a call as long as a busy machine may take."""
-    yield from _giving(20, folder)
+def client(tls_dir: Path) -> Iterator[Client]:
+    """A client with a timeout long enough for a busy machine."""
+    yield from _client_with_timeout(20, tls_dir)
 
 
 @pytest.fixture
-def hasty(folder: Path) -> Iterator[Client]:
-    """A client that gives a call a second, for those that would never end."""
-    yield from _giving(1, folder)
+def impatient_client(tls_dir: Path) -> Iterator[Client]:
+    """A client with a timeout of one second, for calls that would never end."""
+    yield from _client_with_timeout(1, tls_dir)
 
 
 @pytest.fixture
-def hurry(client: Client) -> Callable[[], None]:
-    """Have `client` give a call a second from now on, over the connections that it keeps."""
+def shorten_timeout(client: Client) -> Callable[[], None]:
+    """Return a function that sets the timeout of `client` to one second and keeps its connections."""
     return lambda: setattr(client, "_policy", dataclasses.replace(client._policy, timeout_s=1))
 
 
-def _giving(seconds: int, folder: Path) -> Iterator[Client]:
+def _client_with_timeout(seconds: int, folder: Path) -> Iterator[Client]:
     client = Client(Policy(allow_private=True, ca_bundle=str(folder / "ca.pem"), timeout_s=seconds))
     yield client
     client.close()
@@ -58,15 +58,15 @@ def _giving(seconds: int, folder: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def dns(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Answers of DNS, one list of addresses per question; the last one repeats; an empty one is no answer."""
+    """DNS answers, one list of addresses per query; the last list repeats; an empty list means no answer."""
     answers: list[list[str]] = []
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[object]:
-        found = answers.pop(0) if len(answers) > 1 else answers[0]
-        if not found:
+        resolved = answers.pop(0) if len(answers) > 1 else answers[0]
+        if not resolved:
             raise socket.gaierror(socket.EAI_NONAME, "unknown")
         family = {True: socket.AF_INET6, False: socket.AF_INET}
-        return [(family[":" in address], socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+        return [(family[":" in address], socket.SOCK_STREAM, 6, "", (address, port)) for address in resolved]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return answers

@@ -1,4 +1,4 @@
-"""Which URLs and addresses a customer may send us to: the rules alone, no network."""
+"""Which URLs and addresses a customer may use: only the rules, no network."""
 
 import pytest
 
@@ -49,7 +49,7 @@ PORTS = frozenset({443, 8443})
         "ff02::1",
     ],
 )
-def test_address_of_another_kind_of_network_is_not_public(address: str) -> None:
+def test_non_public_address_is_not_public(address: str) -> None:
     assert not addresses.is_public(address)
 
 
@@ -111,11 +111,11 @@ def test_ordinary_address_is_public(address: str) -> None:
         ("https://[fe80::1%25eth0]/", "url_not_allowed"),
     ],
 )
-def test_url_that_may_not_be_called(url: str, code: str) -> None:
-    with pytest.raises(UrlRefused) as refused:
+def test_forbidden_url_is_refused(url: str, code: str) -> None:
+    with pytest.raises(UrlRefused) as error_info:
         addresses.parse_url(url, ports=PORTS)
 
-    assert refused.value.code == code
+    assert error_info.value.code == code
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ def test_url_that_may_not_be_called(url: str, code: str) -> None:
         ("https://[2606:4700:0::1111]:8443/", "2606:4700::1111", 8443, "[2606:4700::1111]:8443", "/"),
     ],
 )
-def test_url_that_may_be_called(url: str, host: str, port: int, authority: str, path: str) -> None:
+def test_allowed_url_is_parsed(url: str, host: str, port: int, authority: str, path: str) -> None:
     target = addresses.parse_url(url, ports=PORTS)
 
     assert target == addresses.VettedUrl(host=host, port=port, authority=authority, path=path)
 
 
-def test_any_port_where_private_addresses_are_allowed() -> None:
+def test_any_port_is_allowed_with_private_addresses() -> None:
     target = addresses.parse_url("https://localhost:5001/", ports=None)
 
     assert target.port == 5001

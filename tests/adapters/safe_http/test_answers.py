@@ -1,4 +1,4 @@
-"""What is read of an answer, of receivers that behave well and badly; real sockets, real TLS."""
+"""How responses of well-behaved and faulty receivers are read; real sockets, real TLS."""
 
 import socket
 import ssl
@@ -33,7 +33,7 @@ from tests.support.outside.raw_receivers import OK, StartReceiver, answering, po
         (b"HTTP/1.1 400 No\r\nContent-Length: 502\r\n\r\n" + b"b" * 502, 400, "b" * 500),
     ],
 )
-def test_answer_is_read_to_its_end_and_the_connection_kept(
+def test_complete_response_keeps_the_connection(
     raw: bytes, status: int, excerpt: str, client: Client, receive: StartReceiver
 ) -> None:
     receiver = receive(answering(raw))
@@ -53,16 +53,14 @@ def test_answer_is_read_to_its_end_and_the_connection_kept(
         OK + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies",
     ],
 )
-def test_connection_whose_end_of_answer_is_in_doubt_is_not_kept(
-    raw: bytes, client: Client, receive: StartReceiver
-) -> None:
+def test_ambiguous_end_of_response_closes_the_connection(raw: bytes, client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(raw))
 
     assert [post(client, receiver.url).excerpt for _ in range(2)] == ["ok", "ok"]
     assert receiver.connections == 2
 
 
-def test_connection_that_speaks_while_idle_is_not_used_again(client: Client, receive: StartReceiver) -> None:
+def test_connection_with_data_while_idle_is_not_reused(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(OK, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies", pause_s=0.1))
     post(client, receiver.url)
     until_stirred(client)
@@ -71,7 +69,7 @@ def test_connection_that_speaks_while_idle_is_not_used_again(client: Client, rec
     assert receiver.connections == 2
 
 
-def test_answer_that_ends_with_the_connection(client: Client, receive: StartReceiver) -> None:
+def test_response_may_end_with_the_connection(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(b"HTTP/1.1 200 OK\r\n\r\nok", keep=False))
 
     assert post(client, receiver.url).excerpt == "ok"
@@ -94,7 +92,7 @@ def test_answer_that_ends_with_the_connection(client: Client, receive: StartRece
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok!\r\n",
     ],
 )
-def test_malformed_answer_is_unreachable(raw: bytes, client: Client, receive: StartReceiver) -> None:
+def test_malformed_response_is_unreachable(raw: bytes, client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(raw))
 
     with pytest.raises(ReceiverUnreachable) as unreachable:
@@ -103,7 +101,7 @@ def test_malformed_answer_is_unreachable(raw: bytes, client: Client, receive: St
     assert unreachable.value.reason == "the response is not valid HTTP/1.1"
 
 
-def test_endless_headers_are_cut(client: Client, receive: StartReceiver) -> None:
+def test_endless_headers_are_unreachable(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 1000 + b"\r\n"] * 100))
 
     with pytest.raises(ReceiverUnreachable, match="headers are too large"):
@@ -111,12 +109,12 @@ def test_endless_headers_are_cut(client: Client, receive: StartReceiver) -> None
 
 
 @pytest.mark.parametrize(
-    "sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"]
+    "partial_response", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"]
 )
-def test_connection_closed_too_early_is_unreachable_and_not_sent_twice(
-    sent: bytes, client: Client, receive: StartReceiver
+def test_early_close_is_unreachable_and_not_retried(
+    partial_response: bytes, client: Client, receive: StartReceiver
 ) -> None:
-    receiver = receive(answering(sent, keep=False))
+    receiver = receive(answering(partial_response, keep=False))
 
     with pytest.raises(ReceiverUnreachable, match="closed before the response was complete"):
         post(client, receiver.url)

@@ -1,4 +1,4 @@
-"""Calls to customers' URLs, against receivers on loopback that behave well and badly; real sockets, real TLS."""
+"""Calls to customers' URLs on loopback receivers that are well-behaved or faulty; real sockets, real TLS."""
 
 import socket
 import threading
@@ -16,7 +16,7 @@ def test_request_goes_to_the_vetted_address_under_its_name(
     client: Client, dns: list[list[str]], receive: StartReceiver
 ) -> None:
     receiver = receive()
-    dns += [["127.0.0.1"], []]  # a second question would fail
+    dns += [["127.0.0.1"], []]  # a second query would fail
 
     answer = client.post(
         f"https://hook.test:{receiver.port}/a?b=c#d", body=bytes(range(256)) * 1000, headers={"X-Service-Event": "e"}
@@ -39,7 +39,7 @@ def test_next_address_is_tried_when_the_first_refuses(
     assert post(client, f"https://hook.test:{receiver.port}/").status == 200
 
 
-def test_redirect_is_an_answer_and_is_not_followed(client: Client, receive: StartReceiver) -> None:
+def test_redirect_is_returned_and_not_followed(client: Client, receive: StartReceiver) -> None:
     inner = receive()
     location = b"https://127.0.0.1:%d/" % inner.port
     outer = receive(answering(b"HTTP/1.1 301 Moved\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"))
@@ -50,7 +50,7 @@ def test_redirect_is_an_answer_and_is_not_followed(client: Client, receive: Star
     assert inner.connections == 0
 
 
-def test_proxies_and_netrc_of_the_environment_are_ignored(
+def test_environment_proxies_and_netrc_are_ignored(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     proxy, receiver = receive(), receive(answering(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"))
@@ -97,13 +97,13 @@ def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> 
         with pytest.raises(ReceiverUnreachable, match=r"TLS failed: wrong version number|connection reset"):
             post(client, f"https://localhost:{port}/")
 
-    with closing(ports.hold()) as nobody, pytest.raises(ReceiverUnreachable, match="connection refused"):
-        post(client, f"https://localhost:{ports.number(nobody)}/")
+    with closing(ports.hold()) as closed_port, pytest.raises(ReceiverUnreachable, match="connection refused"):
+        post(client, f"https://localhost:{ports.number(closed_port)}/")
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("X-A", "b\r\nX-C: d"), ("X A", "b"), ("Host", "x"), ("content-length", "1")]
 )
-def test_header_that_would_break_the_request_is_a_mistake_of_the_caller(name: str, value: str, client: Client) -> None:
+def test_invalid_header_raises_value_error(name: str, value: str, client: Client) -> None:
     with pytest.raises(ValueError, match="cannot be sent"):
         client.post("https://localhost/", body=b"", headers={name: value})

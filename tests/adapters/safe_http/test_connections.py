@@ -1,4 +1,4 @@
-"""Connections that are kept: used again by their own process while nothing is in doubt, and bounded."""
+"""Reuse of idle connections: only by their own process, only while their state is certain, and bounded."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ from tests.support.outside.raw_receivers import OK, StartReceiver, answering, po
 from tests.support.threads import in_threads
 
 
-def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Client, receive: StartReceiver) -> None:
+def test_request_read_on_a_reused_connection_is_not_retried(client: Client, receive: StartReceiver) -> None:
     receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
     post(client, receiver.url)
 
@@ -30,7 +30,7 @@ def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Cl
     assert receiver.connections == 1
 
 
-def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
+def test_broken_idle_connection_is_replaced_before_sending(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reset_soon(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
@@ -42,7 +42,7 @@ def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
     receiver = receive(reset_soon)
     post(client, receiver.url)
     until_stirred(client)
-    monkeypatch.setattr(HttpConnection, "is_quiet", lambda wire: True)  # it broke just after it was looked at
+    monkeypatch.setattr(HttpConnection, "is_quiet", lambda wire: True)  # it breaks just after the check
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
 
@@ -50,12 +50,12 @@ def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
     assert receiver.connections == 2
 
 
-def test_kept_connection_is_not_used_close_to_the_end_that_the_receiver_named(
-    client: Client, receive: StartReceiver
-) -> None:
-    brief = OK.replace(b"\r\n\r\n", b"\r\nKeep-Alive: max=100, timeout=1\r\n\r\n")
-    longer = brief.replace(b"timeout=1", b'TimeOut="60"')
-    receiver = receive(lambda conn, number, body: answering(brief if number == 1 else longer)(conn, number, body))
+def test_idle_connection_is_not_reused_near_its_keep_alive_end(client: Client, receive: StartReceiver) -> None:
+    short_keep_alive = OK.replace(b"\r\n\r\n", b"\r\nKeep-Alive: max=100, timeout=1\r\n\r\n")
+    long_keep_alive = short_keep_alive.replace(b"timeout=1", b'TimeOut="60"')
+    receiver = receive(
+        lambda conn, number, body: answering(short_keep_alive if number == 1 else long_keep_alive)(conn, number, body)
+    )
 
     for _ in range(3):
         post(client, receiver.url)
@@ -63,7 +63,7 @@ def test_kept_connection_is_not_used_close_to_the_end_that_the_receiver_named(
     assert receiver.connections == 2
 
 
-def test_connection_closed_while_idle_costs_no_second_request(client: Client, receive: StartReceiver) -> None:
+def test_connection_closed_while_idle_causes_no_second_request(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(OK, keep=False))
     post(client, receiver.url)
     until_stirred(client)
@@ -73,7 +73,7 @@ def test_connection_closed_while_idle_costs_no_second_request(client: Client, re
     assert (receiver.connections, len(receiver.requests)) == (2, 2)
 
 
-def test_idle_connection_is_not_used_beyond_its_age(
+def test_idle_connection_is_not_reused_beyond_its_maximum_age(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver = receive()
@@ -85,15 +85,15 @@ def test_idle_connection_is_not_used_beyond_its_age(
     assert receiver.connections == 2
 
 
-def test_kept_connection_is_vetted_again(
-    folder: Path, dns: list[list[str]], receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
+def test_reused_connection_is_vetted_again(
+    tls_dir: Path, dns: list[list[str]], receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(safe_http, "_VETTED_S", 0)
     monkeypatch.setattr(addresses, "is_public", lambda address: address != "127.0.0.9")
     receiver = receive()
     moved = receive(address="127.0.0.2", port=receiver.port)
     url = f"https://hook.test:{receiver.port}/"
-    policy = Policy(ports=frozenset({receiver.port}), ca_bundle=str(folder / "ca.pem"))
+    policy = Policy(ports=frozenset({receiver.port}), ca_bundle=str(tls_dir / "ca.pem"))
     dns += [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"], ["127.0.0.9"]]
 
     with closing(Client(policy)) as client:
@@ -106,7 +106,7 @@ def test_kept_connection_is_vetted_again(
     assert (moved.connections, len(moved.requests)) == (1, 1)
 
 
-def test_idle_connections_are_bounded_in_all(
+def test_total_idle_connections_are_bounded(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_MAX_IDLE", 1)
@@ -118,14 +118,14 @@ def test_idle_connections_are_bounded_in_all(
     assert (older.connections, newer.connections) == (2, 1)
 
 
-def test_idle_connections_are_bounded_per_host(
+def test_idle_connections_per_host_are_bounded(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_MAX_IDLE_PER_HOST", 1)
-    together = threading.Barrier(2)
+    barrier = threading.Barrier(2)
 
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        together.wait(60)
+        barrier.wait(60)
         return answering(OK)(conn, number, body)
 
     receiver = receive(script)
@@ -162,7 +162,7 @@ def test_closed_client_opens_new_connections(client: Client, receive: StartRecei
     assert receiver.connections == 2
 
 
-def test_forked_process_opens_connections_of_its_own(client: Client, receive: StartReceiver) -> None:
+def test_forked_process_opens_its_own_connections(client: Client, receive: StartReceiver) -> None:
     receiver = receive()
     post(client, receiver.url)
 

@@ -1,4 +1,4 @@
-"""However a receiver stalls or goes on, a call ends in time; real sockets, real TLS."""
+"""A call ends in time however a receiver stalls; real sockets, real TLS."""
 
 import socket
 import ssl
@@ -15,29 +15,31 @@ from adapters.safe_http.client import Client, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, dribbling, post
 
 
-def test_dns_that_hangs_ends_at_the_deadline(hasty: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_dns_ends_at_the_deadline(impatient_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
 
-    _ends_at_deadline(hasty, "https://hook.test/")
+    _assert_ends_at_deadline(impatient_client, "https://hook.test/")
 
 
-def _ends_at_deadline(hasty: Client, url: str, body: bytes = b"{}") -> None:
+def _assert_ends_at_deadline(client: Client, url: str, body: bytes = b"{}") -> None:
     started = time.monotonic()
     with pytest.raises(ReceiverUnreachable, match="no complete response within 1 s"):
-        post(hasty, url, body)
-    assert 0.9 < time.monotonic() - started < 10  # a busy machine is slow; a receiver without a deadline is not over
+        post(client, url, body)
+    assert (
+        0.9 < time.monotonic() - started < 10
+    )  # generous for a busy machine; without a deadline the call would not end
 
 
 @pytest.mark.parametrize(
     "head",
     [b"H", b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"],
 )
-def test_slow_answer_ends_at_the_deadline(head: bytes, hasty: Client, receive: StartReceiver) -> None:
-    _ends_at_deadline(hasty, receive(dribbling(head)).url)
+def test_slow_response_ends_at_the_deadline(head: bytes, impatient_client: Client, receive: StartReceiver) -> None:
+    _assert_ends_at_deadline(impatient_client, receive(dribbling(head)).url)
 
 
-def test_slow_body_of_a_kept_connection_ends_at_the_deadline(
-    client: Client, hurry: Callable[[], None], receive: StartReceiver
+def test_slow_body_on_a_reused_connection_ends_at_the_deadline(
+    client: Client, shorten_timeout: Callable[[], None], receive: StartReceiver
 ) -> None:
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         first = answering(OK)
@@ -45,19 +47,19 @@ def test_slow_body_of_a_kept_connection_ends_at_the_deadline(
 
     receiver = receive(script)
     post(client, receiver.url)
-    hurry()
+    shorten_timeout()
 
-    _ends_at_deadline(client, receiver.url)
+    _assert_ends_at_deadline(client, receiver.url)
     assert wait_until(lambda: len(receiver.requests) == 2, timeout_s=60)
     assert receiver.connections == 1
 
 
-def test_silent_receiver_ends_at_the_deadline(hasty: Client, receive: StartReceiver) -> None:
-    _ends_at_deadline(hasty, receive(answering(b"", pause_s=2)).url)
+def test_silent_receiver_ends_at_the_deadline(impatient_client: Client, receive: StartReceiver) -> None:
+    _assert_ends_at_deadline(impatient_client, receive(answering(b"", pause_s=2)).url)
 
 
 @pytest.mark.parametrize("interval_s", [0.2, 5])
-def test_slow_handshake_ends_at_the_deadline(interval_s: float, hasty: Client) -> None:
+def test_slow_handshake_ends_at_the_deadline(interval_s: float, impatient_client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def dribble() -> None:
@@ -70,12 +72,12 @@ def test_slow_handshake_ends_at_the_deadline(interval_s: float, hasty: Client) -
 
         threading.Thread(target=dribble, daemon=True).start()
 
-        _ends_at_deadline(hasty, f"https://localhost:{listener.getsockname()[1]}/")
+        _assert_ends_at_deadline(impatient_client, f"https://localhost:{listener.getsockname()[1]}/")
 
 
-def test_receiver_that_does_not_read_ends_at_the_deadline(hasty: Client, folder: Path) -> None:
+def test_non_reading_receiver_ends_at_the_deadline(impatient_client: Client, tls_dir: Path) -> None:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(folder / "leaf.pem")
+    tls.load_cert_chain(tls_dir / "leaf.pem")
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def sip() -> None:
@@ -85,11 +87,11 @@ def test_receiver_that_does_not_read_ends_at_the_deadline(hasty: Client, folder:
 
         threading.Thread(target=sip, daemon=True).start()
 
-        _ends_at_deadline(hasty, f"https://localhost:{listener.getsockname()[1]}/", bytes(50_000_000))
+        _assert_ends_at_deadline(impatient_client, f"https://localhost:{listener.getsockname()[1]}/", bytes(50_000_000))
 
 
 @pytest.mark.parametrize("framing", [b"Content-Length: 1073741824\r\n", b"Transfer-Encoding: chunked\r\n", b""])
-def test_body_of_a_gigabyte_is_cut(framing: bytes, client: Client, receive: StartReceiver) -> None:
+def test_gigabyte_response_is_truncated(framing: bytes, client: Client, receive: StartReceiver) -> None:
     sent = 0
 
     def flood(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Which hosts a call may go to: vetted when an endpoint is made and again when it is called."""
+"""Which hosts may be called: vetted when an endpoint is created and again when it is called."""
 
 import socket
 import threading
@@ -23,7 +23,7 @@ LITERALS = (
 
 
 @pytest.mark.parametrize("host", LITERALS)
-def test_host_that_is_not_public_is_refused_at_create_and_at_send(host: str, receive: StartReceiver) -> None:
+def test_non_public_host_is_refused_at_create_and_send(host: str, receive: StartReceiver) -> None:
     receiver = receive()
     policy = Policy(ports=frozenset({receiver.port}))
     url = f"https://{host}:{receiver.port}/"
@@ -45,7 +45,7 @@ def test_host_that_is_not_public_is_refused_at_create_and_at_send(host: str, rec
         ("hook.test", "invalid_url"),
     ],
 )
-def test_url_is_refused_at_create_and_at_send(url: str, code: str, dns: list[list[str]]) -> None:
+def test_forbidden_url_is_refused_at_create_and_send(url: str, code: str, dns: list[list[str]]) -> None:
     dns.append([PUBLIC])
 
     with pytest.raises(UrlRefused, match=code):
@@ -55,14 +55,14 @@ def test_url_is_refused_at_create_and_at_send(url: str, code: str, dns: list[lis
 
 
 @pytest.mark.parametrize("host", ["hook.test", "10.1.2.3", "localhost.test", "0.0.0.0", "[::]"])
-def test_plain_http_is_refused_elsewhere_even_where_private_addresses_are_allowed(host: str, client: Client) -> None:
+def test_plain_http_to_other_hosts_is_refused_even_with_private_addresses_allowed(host: str, client: Client) -> None:
     with pytest.raises(UrlRefused, match="https_required"):
         post(client, f"http://{host}:5001/")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.1"])
 @pytest.mark.parametrize("policy", [Policy(), Policy(also_allow=frozenset({("127.0.0.1", 5001)}))])
-def test_plain_http_is_refused_where_private_addresses_are_not_allowed(host: str, policy: Policy) -> None:
+def test_plain_http_is_refused_without_private_addresses_allowed(host: str, policy: Policy) -> None:
     with pytest.raises(UrlRefused, match="https_required"):
         safe_http.check_url(f"http://{host}:5001/", policy)
     with pytest.raises(UrlRefused, match="https_required"):
@@ -70,7 +70,7 @@ def test_plain_http_is_refused_where_private_addresses_are_not_allowed(host: str
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
-def test_plain_http_reaches_this_machine_where_private_addresses_are_allowed(host: str, client: Client) -> None:
+def test_plain_http_reaches_loopback_with_private_addresses_allowed(host: str, client: Client) -> None:
     with PlainReceiver() as receiver:
         answers = [post(client, f"http://{host}:{receiver.port}/a?b#c", bytes([n]) * 20_000) for n in range(2)]
 
@@ -83,24 +83,24 @@ def test_plain_http_reaches_this_machine_where_private_addresses_are_allowed(hos
     assert [body for _, body in receiver.requests] == [bytes(20_000), b"\x01" * 20_000]
 
 
-def test_plain_http_goes_nowhere_when_localhost_leads_elsewhere(client: Client, dns: list[list[str]]) -> None:
+def test_plain_http_is_refused_when_localhost_resolves_elsewhere(client: Client, dns: list[list[str]]) -> None:
     dns.append(["127.0.0.1", "10.1.2.3"])
 
     with pytest.raises(UrlRefused, match="https_required"):
         post(client, "http://localhost:5001/")
 
 
-def test_a_connection_without_tls_is_never_taken_for_one_with_it(client: Client, hurry: Callable[[], None]) -> None:
+def test_plain_connection_is_never_reused_for_tls(client: Client, shorten_timeout: Callable[[], None]) -> None:
     with PlainReceiver() as receiver:
         post(client, f"http://localhost:{receiver.port}/")
-        hurry()
+        shorten_timeout()
         with pytest.raises(ReceiverUnreachable):
             post(client, f"https://localhost:{receiver.port}/")
 
         assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
 
 
-def test_name_that_turns_private_after_create_gets_no_packet(dns: list[list[str]], receive: StartReceiver) -> None:
+def test_name_that_becomes_private_after_create_gets_no_packet(dns: list[list[str]], receive: StartReceiver) -> None:
     receiver = receive()
     policy = Policy(ports=frozenset({receiver.port}))
     url = f"https://hook.test:{receiver.port}/"
@@ -113,9 +113,9 @@ def test_name_that_turns_private_after_create_gets_no_packet(dns: list[list[str]
     assert receiver.connections == 0
 
 
-@pytest.mark.parametrize("found", [[PUBLIC, "127.0.0.1"], ["127.0.0.1", PUBLIC], [PUBLIC, "::1"], ["fd00::1"]])
-def test_one_private_address_among_the_answers_is_enough(found: list[str], dns: list[list[str]]) -> None:
-    dns.append(found)
+@pytest.mark.parametrize("resolved", [[PUBLIC, "127.0.0.1"], ["127.0.0.1", PUBLIC], [PUBLIC, "::1"], ["fd00::1"]])
+def test_one_private_address_among_the_answers_is_refused(resolved: list[str], dns: list[list[str]]) -> None:
+    dns.append(resolved)
 
     with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url("https://hook.test/", Policy())
@@ -123,7 +123,7 @@ def test_one_private_address_among_the_answers_is_enough(found: list[str], dns: 
         post(Client(Policy()), "https://hook.test/")
 
 
-def test_name_without_dns_answer_is_accepted_at_create_and_unreachable_at_send(dns: list[list[str]]) -> None:
+def test_unresolvable_name_is_accepted_at_create_and_unreachable_at_send(dns: list[list[str]]) -> None:
     dns.append([])
 
     safe_http.check_url("https://hook.test/#part", Policy())
@@ -133,36 +133,34 @@ def test_name_without_dns_answer_is_accepted_at_create_and_unreachable_at_send(d
 
 @pytest.fixture
 def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """A name server that never answers, until the test is over; the list has the names it was asked for."""
-    asked: list[str] = []
-    over, askers = threading.Event(), safe_http._early_slots
+    """A name server that does not answer until the test ends; yields the list of the queried names."""
+    queried: list[str] = []
+    is_over, slots = threading.Event(), safe_http._early_slots
     resolve = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: int, **options: int) -> list[object]:
         if not host.endswith(".test"):
             return list(resolve(host, port, **options))
-        asked.append(host)
-        over.wait(60)
+        queried.append(host)
+        is_over.wait(60)
         raise socket.gaierror(socket.EAI_AGAIN, "nobody answered")
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    yield asked
-    over.set()
-    with askers, askers:  # who asked is over it, and the next test's names find somebody to ask
+    yield queried
+    is_over.set()
+    with slots, slots:  # the pending queries have ended, so both slots are free for the next test
         pass
 
 
-def test_name_server_that_is_silent_is_waited_for_by_few_and_not_for_long(
-    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_name_server_delays_few_callers_briefly(silent_dns: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_http, "_EARLY_S", 3.0)
     before, started = threading.active_count(), time.monotonic()
     waited: list[float] = []
 
     def check(number: int) -> None:
-        begun = time.monotonic()
+        check_started = time.monotonic()
         safe_http.check_url(f"https://silent-{number}.test/", Policy())
-        waited.append(time.monotonic() - begun)
+        waited.append(time.monotonic() - check_started)
 
     in_threads(16, check)
     for number in range(1000):
@@ -172,12 +170,10 @@ def test_name_server_that_is_silent_is_waited_for_by_few_and_not_for_long(
     assert len(silent_dns) == 2
     assert sorted(waited)[13] < 2.9 <= sorted(waited)[14]
     assert threading.active_count() <= before + 2
-    assert time.monotonic() - started < 50  # none of the thousand waited, nor two for the name server's minute
+    assert time.monotonic() - started < 50  # the thousand did not wait, and none waited for the name server's minute
 
 
-def test_private_address_is_refused_while_name_servers_are_silent(
-    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_address_is_refused_while_dns_is_silent(silent_dns: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_http, "_EARLY_S", 0.5)
     in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
 
@@ -186,33 +182,31 @@ def test_private_address_is_refused_while_name_servers_are_silent(
             safe_http.check_url(f"https://{host}/", Policy())
 
 
-def test_names_are_asked_for_again_once_the_silence_is_over(
-    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    askers = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(safe_http, "_early_slots", askers)
-    with monkeypatch.context() as brief:
-        brief.setattr(safe_http, "_EARLY_S", 0.01)
-        brief.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.3))
+def test_names_are_queried_again_after_the_silence(silent_dns: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(safe_http, "_early_slots", slots)
+    with monkeypatch.context() as context:
+        context.setattr(safe_http, "_EARLY_S", 0.01)
+        context.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.3))
         safe_http.check_url("https://silent.test/", Policy())
-    with askers:  # who asked is over it
+    with slots:  # the pending query has ended
         pass
 
     with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url("https://localhost/", Policy())
 
 
-def test_one_private_address_may_be_let_in_and_no_other_and_no_name_that_leads_there(
-    folder: Path, dns: list[list[str]], receive: StartReceiver
+def test_single_allowed_private_address_admits_no_other(
+    tls_dir: Path, dns: list[list[str]], receive: StartReceiver
 ) -> None:
     receiver, neighbour = receive(), receive()
     place = ("127.0.0.1", receiver.port)
-    client = Client(Policy(also_allow=frozenset({place}), ca_bundle=str(folder / "ca.pem"), timeout_s=20))
+    client = Client(Policy(also_allow=frozenset({place}), ca_bundle=str(tls_dir / "ca.pem"), timeout_s=20))
     dns.append(["127.0.0.1"])
 
     assert post(client, f"https://127.0.0.1:{receiver.port}/hook").status == 200
     safe_http.check_url(f"https://127.0.0.1:{receiver.port}/hook", client._policy)
-    for other in (
+    for other_url in (
         f"https://127.0.0.1:{neighbour.port}/",
         f"https://127.0.0.2:{receiver.port}/",
         f"https://localhost:{receiver.port}/",
@@ -221,8 +215,8 @@ def test_one_private_address_may_be_let_in_and_no_other_and_no_name_that_leads_t
         "https://hook.test/",
     ):
         with pytest.raises(UrlRefused):
-            post(client, other)
+            post(client, other_url)
         with pytest.raises(UrlRefused):
-            safe_http.check_url(other, client._policy)
+            safe_http.check_url(other_url, client._policy)
     assert (len(receiver.requests), len(neighbour.requests)) == (1, 0)
     client.close()

@@ -11,7 +11,7 @@ from adapters.rails import registry
 from models import db
 from models.payouts import rail_events
 from tests.adapters.rails import fake_processor as fake
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 from tests.support.api.racing import at_once
 from tests.support.rows.paying import Payroll
 
@@ -72,7 +72,7 @@ def testbed_for(app, service, monkeypatch):
     """Make a ground for a method; every rail is configured. Each test's service counts its events from one again."""
     with db.any_org_work():
         db.db.run("delete from rail_event")
-    places_by_method = {method: places.over_http(service, method) for method in _NAMES}
+    places_by_method = {method: rail_setups.over_http(service, method) for method in _NAMES}
     monkeypatch.setattr(
         registry, "_of_this_process", lambda: {name: place.rail for name, place in places_by_method.items()}
     )

@@ -4,12 +4,12 @@ import pytest
 
 
 @pytest.fixture
-def paying(brand):
-    """A program that pays 10 US cents a click."""
+def click_brand(brand):
+    """A brand whose program pays 10 US cents a click."""
     brand.program(click_reward_cents=10)
     return brand
 
 
 @pytest.fixture
-def ben(paying):
-    return paying.affiliate("ben")
+def ben(click_brand):
+    return click_brand.affiliate("ben")

@@ -1,4 +1,4 @@
-"""From a batch of clicks to what is stored and what is a duplicate.
+"""How a batch of clicks is stored, and which clicks are duplicates.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -22,7 +22,7 @@ from tests.support.rows.click_rows import (
 )
 
 
-def test_a_click_is_stored_with_what_is_known_of_it(brand):
+def test_click_is_stored_with_all_its_details(brand):
     brand.program()
     click = raw(brand, brand.affiliate("ben"), visitor="v", network="n", sub_id="mail", at=minutes_on(0))
 
@@ -35,21 +35,21 @@ def test_a_click_is_stored_with_what_is_known_of_it(brand):
     ) == [(click.id, "ben", "mail", hashed("v"), hashed("n"), minutes_on(0), False, 0, None, "recorded", None)]
 
 
-def test_a_click_that_a_page_tells_is_written_as_it_was_answered(paying):
-    ben = paying.affiliate("told")
+def test_click_from_a_page_is_stored_under_its_answered_id(click_brand):
+    ben = click_brand.affiliate("told")
 
-    answer = paying.app.test_client().post(
+    answer = click_brand.app.test_client().post(
         "/api/v1/track/click",
-        json={"slug": "told", "programId": str(paying.programs[-1])},
+        json={"slug": "told", "programId": str(click_brand.programs[-1])},
         headers={"User-Agent": AGENT},
     )
     consume()
 
-    rows = paying.rows("select id::text, affiliate_id, slug, outcome, visitor_hash is not null from click")
+    rows = click_brand.rows("select id::text, affiliate_id, slug, outcome, visitor_hash is not null from click")
     assert rows == [(answer.json["clickId"], ben, "told", "earned", True)]
 
 
-def test_a_click_in_a_program_that_pays_for_none_earns_nothing(brand):
+def test_click_in_a_program_without_click_pay_earns_nothing(brand):
     brand.program()
 
     write(brand, raw(brand, brand.affiliate("ben")))
@@ -57,121 +57,127 @@ def test_a_click_in_a_program_that_pays_for_none_earns_nothing(brand):
     assert brand.rows("select count(*) from conversion") == [(0,)]
 
 
-def test_a_batch_that_comes_twice_changes_nothing(paying, ben):
-    batch = [raw(paying, ben, at=minutes_on(n)) for n in range(3)]
+def test_repeated_batch_changes_nothing(click_brand, ben):
+    batch = [raw(click_brand, ben, at=minutes_on(n)) for n in range(3)]
 
-    first, again = write(paying, *batch), write(paying, *batch)
+    first, repeated = write(click_brand, *batch), write(click_brand, *batch)
 
-    assert (first.new, again.new) == (3, 0)
-    assert [row[1] for row in aggregates(paying)] == [30]
-    assert booked(paying) == [("earn", 30, 1)]
-    assert len(told(paying, "conversion.created")) == 1
-
-
-def test_a_click_that_is_in_a_batch_twice_is_written_once(paying, ben):
-    click = raw(paying, ben)
-
-    assert write(paying, click, click).new == 1
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert (first.new, repeated.new) == (3, 0)
+    assert [row[1] for row in aggregates(click_brand)] == [30]
+    assert booked(click_brand) == [("earn", 30, 1)]
+    assert len(told(click_brand, "conversion.created")) == 1
 
 
-def test_of_a_batch_that_is_known_in_part_the_rest_is_written(paying, ben):
-    batch = [raw(paying, ben, at=minutes_on(n)) for n in range(4)]
-    write(paying, *batch[:2])
+def test_click_twice_in_a_batch_is_stored_once(click_brand, ben):
+    click = raw(click_brand, ben)
 
-    assert write(paying, *batch).new == 2
-    assert [row[1] for row in aggregates(paying)] == [40]
+    assert write(click_brand, click, click).new == 1
+    assert [row[1] for row in aggregates(click_brand)] == [10]
 
 
-def test_clicks_of_two_organizations_are_no_batch(paying, rival, ben):
+def test_partly_known_batch_stores_the_rest(click_brand, ben):
+    batch = [raw(click_brand, ben, at=minutes_on(n)) for n in range(4)]
+    write(click_brand, *batch[:2])
+
+    assert write(click_brand, *batch).new == 2
+    assert [row[1] for row in aggregates(click_brand)] == [40]
+
+
+def test_batch_of_two_organizations_raises_value_error(click_brand, rival, ben):
     rival.program()
     foreign = raw(rival, rival.affiliate("ben"))
 
     with pytest.raises(ValueError, match="one organization"):
-        write(paying, raw(paying, ben), foreign)
+        write(click_brand, raw(click_brand, ben), foreign)
 
 
 @pytest.mark.parametrize(
     "fields", [{"occurred_at": "2026-03-01T12:00:00"}, {"occurred_at": "x"}, {"organization_id": "x"}]
 )
-def test_a_time_or_an_id_that_is_none_is_refused(paying, ben, fields):
+def test_malformed_time_or_id_raises_value_error(click_brand, ben, fields):
     with pytest.raises(ValueError, match=r"zone|isoformat|hexadecimal"):
-        write(paying, raw(paying, ben, **fields))
+        write(click_brand, raw(click_brand, ben, **fields))
 
 
 @pytest.mark.parametrize(
     ("minutes", "expected"), [(0, "duplicate"), (59.9, "duplicate"), (60, "earned"), (90, "earned")]
 )
 @pytest.mark.parametrize("apart", [True, False], ids=["two batches", "one batch"])
-def test_the_same_visitor_on_the_same_link_within_an_hour_is_a_duplicate(paying, ben, minutes, expected, apart):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(0)), raw(paying, ben, visitor="v", at=minutes_on(minutes))]
-
-    for part in [[one] for one in batch] if apart else [batch]:
-        write(paying, *part)
-
-    assert sorted(outcomes(paying, batch)) == sorted(["earned", expected])
-    assert paying.rows("select count(*) from click where is_duplicate") == [(int(expected == "duplicate"),)]
-
-
-def test_a_chain_of_clicks_stays_a_duplicate_of_the_one_before(paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(50 * n)) for n in range(4)]
-
-    write(paying, *batch)
-
-    assert outcomes(paying, batch) == ["earned", "duplicate", "duplicate", "duplicate"]
-
-
-def test_an_earlier_click_that_is_written_later_is_the_duplicate(paying, ben):
-    early, late = raw(paying, ben, visitor="v", at=minutes_on(0)), raw(paying, ben, visitor="v", at=minutes_on(30))
-
-    write(paying, late)
-    write(paying, early)
-
-    assert outcomes(paying, [early, late]) == ["duplicate", "earned"]
-
-
-def test_a_click_that_is_written_late_is_no_duplicate_of_those_hours_away(paying, ben):
-    write(paying, *[raw(paying, ben, visitor="v", at=minutes_on(minutes)) for minutes in (0, 360)])
-    late = raw(paying, ben, visitor="v", at=minutes_on(180))
-    later = raw(paying, ben, visitor="v", at=minutes_on(301))
-
-    write(paying, late)
-    write(paying, later)
-
-    assert outcomes(paying, [late, later]) == ["earned", "duplicate"]
-
-
-def test_another_visitor_another_link_and_another_program_are_no_duplicates(paying, ben):
-    first = paying.programs[-1]
-    paying.program(click_reward_cents=10)
-    other = paying.affiliate("ben-too")
+def test_same_visitor_on_a_link_within_an_hour_is_a_duplicate(click_brand, ben, minutes, expected, apart):
     batch = [
-        raw(paying, ben, program_id=str(first), visitor="v", at=minutes_on(0)),
-        raw(paying, ben, program_id=str(first), visitor="w", at=minutes_on(1)),
-        raw(paying, ben, program_id=str(first), visitor="v", slug="ben-2", at=minutes_on(2)),
-        raw(paying, other, visitor="v", at=minutes_on(3)),
+        raw(click_brand, ben, visitor="v", at=minutes_on(0)),
+        raw(click_brand, ben, visitor="v", at=minutes_on(minutes)),
     ]
 
-    write(paying, *batch)
+    for part in [[click] for click in batch] if apart else [batch]:
+        write(click_brand, *part)
 
-    assert outcomes(paying, batch) == ["earned"] * 4
+    assert sorted(outcomes(click_brand, batch)) == sorted(["earned", expected])
+    assert click_brand.rows("select count(*) from click where is_duplicate") == [(int(expected == "duplicate"),)]
 
 
-def test_another_organizations_visitor_is_nobodys_duplicate(paying, rival, ben):
+def test_click_within_an_hour_of_a_duplicate_is_a_duplicate(click_brand, ben):
+    batch = [raw(click_brand, ben, visitor="v", at=minutes_on(50 * n)) for n in range(4)]
+
+    write(click_brand, *batch)
+
+    assert outcomes(click_brand, batch) == ["earned", "duplicate", "duplicate", "duplicate"]
+
+
+def test_earlier_click_stored_later_is_the_duplicate(click_brand, ben):
+    early_click, late_click = (
+        raw(click_brand, ben, visitor="v", at=minutes_on(0)),
+        raw(click_brand, ben, visitor="v", at=minutes_on(30)),
+    )
+
+    write(click_brand, late_click)
+    write(click_brand, early_click)
+
+    assert outcomes(click_brand, [early_click, late_click]) == ["duplicate", "earned"]
+
+
+def test_late_stored_click_is_not_a_duplicate_of_distant_hours(click_brand, ben):
+    write(click_brand, *[raw(click_brand, ben, visitor="v", at=minutes_on(minutes)) for minutes in (0, 360)])
+    late_click = raw(click_brand, ben, visitor="v", at=minutes_on(180))
+    later = raw(click_brand, ben, visitor="v", at=minutes_on(301))
+
+    write(click_brand, late_click)
+    write(click_brand, later)
+
+    assert outcomes(click_brand, [late_click, later]) == ["earned", "duplicate"]
+
+
+def test_other_visitor_link_or_program_is_not_a_duplicate(click_brand, ben):
+    first = click_brand.programs[-1]
+    click_brand.program(click_reward_cents=10)
+    other = click_brand.affiliate("ben-too")
+    batch = [
+        raw(click_brand, ben, program_id=str(first), visitor="v", at=minutes_on(0)),
+        raw(click_brand, ben, program_id=str(first), visitor="w", at=minutes_on(1)),
+        raw(click_brand, ben, program_id=str(first), visitor="v", slug="ben-2", at=minutes_on(2)),
+        raw(click_brand, other, visitor="v", at=minutes_on(3)),
+    ]
+
+    write(click_brand, *batch)
+
+    assert outcomes(click_brand, batch) == ["earned"] * 4
+
+
+def test_same_visitor_of_another_tenant_is_not_a_duplicate(click_brand, rival, ben):
     rival.program(click_reward_cents=10)
     foreign = raw(rival, rival.affiliate("ben"), visitor="v")
     write(rival, foreign)
-    own = raw(paying, ben, visitor="v")
+    own_click = raw(click_brand, ben, visitor="v")
 
-    write(paying, own)
+    write(click_brand, own_click)
 
-    assert outcomes(paying, [own]) == ["earned"]
+    assert outcomes(click_brand, [own_click]) == ["earned"]
 
 
-def test_two_writers_at_once_find_one_duplicate_between_them(app, paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(n)) for n in range(8)]
+def test_concurrent_writers_keep_exactly_one_of_the_duplicates(app, click_brand, ben):
+    batch = [raw(click_brand, ben, visitor="v", at=minutes_on(n)) for n in range(8)]
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda click: write_apart(paying, click), batch))
+        list(pool.map(lambda click: write_apart(click_brand, click), batch))
 
-    assert sorted(outcomes(paying, batch)) == ["duplicate"] * 7 + ["earned"]
+    assert sorted(outcomes(click_brand, batch)) == ["duplicate"] * 7 + ["earned"]

@@ -1,4 +1,4 @@
-"""What the fraud rules make of clicks: held for a look, blocked, or sent to the operator's scorer first.
+"""What the fraud rules do with clicks: hold for review, block, or send to the operator's scorer first.
 
 Source: core spec, "Click and lead fraud review" and "Conversion" (status Invalidated).
 """
@@ -25,32 +25,32 @@ def _events(brand):
     return brand.rows("select subject, subject_id::text, action, score, reasons, status from fraud_event")
 
 
-def test_a_suspicious_click_is_held_with_a_row_in_quarantine_and_an_open_event(paying, ben):
-    click = raw(paying, ben, is_data_centre=True)
+def test_suspicious_click_is_held_with_a_quarantined_conversion(click_brand, ben):
+    click = raw(click_brand, ben, is_data_centre=True)
 
-    write(paying, click)
+    write(click_brand, click)
 
-    assert outcomes(paying, [click]) == ["held"]
-    assert paying.rows("select external_event_id, status, commission_cents, type from conversion") == [
+    assert outcomes(click_brand, [click]) == ["held"]
+    assert click_brand.rows("select external_event_id, status, commission_cents, type from conversion") == [
         (f"cpc-held:{click.id}", "Invalidated", 10, "ClickReward")
     ]
-    assert _events(paying) == [("click", click.id, "held", 50, ["data_centre"], "open")]
-    assert paying.rows("select count(*) from ledger_entry") == [(0,)]
+    assert _events(click_brand) == [("click", click.id, "held", 50, ["data_centre"], "open")]
+    assert click_brand.rows("select count(*) from ledger_entry") == [(0,)]
 
 
-def test_the_desk_shows_what_is_held_and_a_validated_one_earns(paying, ben):
-    write(paying, raw(paying, ben, is_data_centre=True))
-    (held,) = paying.get("/api/v1/conversions?status=Invalidated").json["items"]
+def test_held_click_is_listed_and_earns_once_validated(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, is_data_centre=True))
+    (held_row,) = click_brand.get("/api/v1/conversions?status=Invalidated").json["items"]
 
-    answer = paying.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})
+    answer = click_brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})
 
     assert answer.status_code == 200, answer.json
-    assert paying.rows("select status, commission_cents from conversion") == [("Pending", 10)]
-    assert paying.rows("select sum(amount_cents)::int from ledger_entry") == [(10,)]
-    assert paying.rows("select sum(spent_cents)::int from reward_spend") == [(10,)]
+    assert click_brand.rows("select status, commission_cents from conversion") == [("Pending", 10)]
+    assert click_brand.rows("select sum(amount_cents)::int from ledger_entry") == [(10,)]
+    assert click_brand.rows("select sum(spent_cents)::int from reward_spend") == [(10,)]
 
 
-def test_what_is_held_takes_nothing_from_the_budget_until_it_is_validated(brand):
+def test_held_click_is_not_spent_until_validated(brand):
     brand.program(click_reward_cents=10, budget_cents=20)
     ben = brand.affiliate("ben")
     batch = [raw(brand, ben, is_data_centre=n < 5) for n in range(8)]
@@ -64,24 +64,22 @@ def test_what_is_held_takes_nothing_from_the_budget_until_it_is_validated(brand)
     assert brand.rows("select sum(spent_cents)::int from reward_spend") == [(30,)]
 
 
-def test_a_blocked_click_is_kept_and_leaves_an_event_alone(paying, ben):
-    click = raw(paying, ben, agent=HEADLESS)
+def test_blocked_click_is_stored_and_creates_only_an_event(click_brand, ben):
+    click = raw(click_brand, ben, agent=HEADLESS)
 
-    write(paying, click)
+    write(click_brand, click)
 
-    assert outcomes(paying, [click]) == ["blocked"]
-    assert paying.rows("select score, reasons from click") == [(80, ["headless"])]
-    assert paying.rows("select count(*) from conversion") == [(0,)]
-    assert _events(paying) == [("click", click.id, "blocked", 80, ["headless"], "open")]
+    assert outcomes(click_brand, [click]) == ["blocked"]
+    assert click_brand.rows("select score, reasons from click") == [(80, ["headless"])]
+    assert click_brand.rows("select count(*) from conversion") == [(0,)]
+    assert _events(click_brand) == [("click", click.id, "blocked", 80, ["headless"], "open")]
 
 
 @pytest.mark.parametrize(
-    ("fields", "outcome", "score", "listed"),
+    ("fields", "outcome", "score", "expected_actions"),
     [({"agent": HEADLESS}, "blocked", 80, ["blocked"]), ({"is_data_centre": True}, "recorded", 50, [])],
 )
-def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does_not_count(
-    brand, fields, outcome, score, listed
-):
+def test_unpaid_clicks_are_scored_and_only_blocked_ones_listed(brand, fields, outcome, score, expected_actions):
     brand.program()
     click = raw(brand, brand.affiliate("ben"), **fields)
 
@@ -89,12 +87,12 @@ def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does
 
     assert outcomes(brand, [click]) == [outcome]
     assert brand.rows("select score from click") == [(score,)]
-    assert [action for _, _, action, *_ in _events(brand)] == listed
+    assert [action for _, _, action, *_ in _events(brand)] == expected_actions
     assert brand.rows("select count(*) from conversion") == [(0,)]
 
 
 @pytest.mark.parametrize("terms", [{}, {"click_reward_cents": 10}], ids=["unpaid", "paid"])
-def test_a_flood_of_blocked_clicks_is_one_event_per_link_reasons_and_hour_that_counts_them(brand, terms):
+def test_blocked_clicks_are_grouped_by_link_reasons_and_hour(brand, terms):
     brand.program(**terms)
     ben, cleo = (brand.affiliate(name) for name in ("ben", "cleo"))
     flood = [raw(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
@@ -114,58 +112,68 @@ def test_a_flood_of_blocked_clicks_is_one_event_per_link_reasons_and_hour_that_c
     assert sorted(occurrences for (occurrences,) in brand.rows("select occurrences from fraud_event")) == [1, 1, 1, 40]
 
 
-def test_what_the_brand_closed_does_not_come_back_within_its_hour_and_is_counted(brand):
+def test_dismissed_event_is_not_reopened_within_its_hour(brand):
     brand.program()
     ben = brand.affiliate("ben")
     write(brand, raw(brand, ben, agent=HEADLESS, at=_at(0)))
     (event,) = brand.get("/api/v1/fraud-events").json
-    closed = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
+    response = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
 
     write(brand, raw(brand, ben, agent=HEADLESS, at=_at(10)), raw(brand, ben, agent=HEADLESS, at=_at(3600)))
 
-    assert closed.status_code == 200
-    shown = brand.get("/api/v1/fraud-events?status=all").json
-    assert [(one["status"], one["occurrences"]) for one in shown] == [("open", 1), ("dismissed", 2)]
-
-
-def test_how_strict_the_brand_is_decides(paying, ben):
-    lenient, strict = raw(paying, ben, is_data_centre=True), raw(paying, ben, is_data_centre=True)
-    paying.set(fraudStrictness="lenient")
-    write(paying, lenient)
-    paying.set(fraudStrictness="strict")
-    write(paying, strict)
-
-    assert outcomes(paying, [lenient, strict]) == ["earned", "held"]
-
-
-def test_a_referrer_that_the_brand_banned_weighs(paying, ben):
-    paying.rows("update organization set banned_referrers = '{spam.example}' where id = %s returning id", paying.id)
-    banned, fine = raw(paying, ben, referrer_host="www.spam.example"), raw(paying, ben, referrer_host="ham.example")
-
-    write(paying, banned, fine)
-
-    assert outcomes(paying, [banned, fine]) == ["held", "earned"]
-    assert paying.rows("select reasons from click where id = %s", banned.id) == [(["banned_referrer"],)]
-
-
-def test_a_visit_that_was_bought_weighs(paying, ben):
-    click = raw(paying, ben, query_names=["via", "gclid"])
-
-    write(paying, click)
-
-    assert paying.rows("select score, reasons from click") == [(30, ["paid_ads"])]
-
-
-def test_a_click_keeps_its_country_and_a_language_that_nobody_speaks_there_weighs(paying, ben):
-    batch = [
-        raw(paying, ben, country="BR", languages=["ru-RU", "ru"]),
-        raw(paying, ben, country="BR", languages=["pt-BR"]),
-        raw(paying, ben, languages=["ru"]),
+    assert response.status_code == 200
+    response_body = brand.get("/api/v1/fraud-events?status=all").json
+    assert [(event_row["status"], event_row["occurrences"]) for event_row in response_body] == [
+        ("open", 1),
+        ("dismissed", 2),
     ]
 
-    write(paying, *batch)
 
-    assert [paying.rows("select country, score, reasons from click where id = %s", sent.id)[0] for sent in batch] == [
+def test_strictness_of_the_brand_decides_the_outcome(click_brand, ben):
+    lenient, strict = raw(click_brand, ben, is_data_centre=True), raw(click_brand, ben, is_data_centre=True)
+    click_brand.set(fraudStrictness="lenient")
+    write(click_brand, lenient)
+    click_brand.set(fraudStrictness="strict")
+    write(click_brand, strict)
+
+    assert outcomes(click_brand, [lenient, strict]) == ["earned", "held"]
+
+
+def test_banned_referrer_raises_the_score(click_brand, ben):
+    click_brand.rows(
+        "update organization set banned_referrers = '{spam.example}' where id = %s returning id", click_brand.id
+    )
+    banned, fine = (
+        raw(click_brand, ben, referrer_host="www.spam.example"),
+        raw(click_brand, ben, referrer_host="ham.example"),
+    )
+
+    write(click_brand, banned, fine)
+
+    assert outcomes(click_brand, [banned, fine]) == ["held", "earned"]
+    assert click_brand.rows("select reasons from click where id = %s", banned.id) == [(["banned_referrer"],)]
+
+
+def test_paid_ad_visit_raises_the_score(click_brand, ben):
+    click = raw(click_brand, ben, query_names=["via", "gclid"])
+
+    write(click_brand, click)
+
+    assert click_brand.rows("select score, reasons from click") == [(30, ["paid_ads"])]
+
+
+def test_language_foreign_to_the_country_raises_the_score(click_brand, ben):
+    batch = [
+        raw(click_brand, ben, country="BR", languages=["ru-RU", "ru"]),
+        raw(click_brand, ben, country="BR", languages=["pt-BR"]),
+        raw(click_brand, ben, languages=["ru"]),
+    ]
+
+    write(click_brand, *batch)
+
+    assert [
+        click_brand.rows("select country, score, reasons from click where id = %s", click.id)[0] for click in batch
+    ] == [
         ("BR", 10, ["language_mismatch"]),
         ("BR", 0, None),
         (None, 0, None),
@@ -173,32 +181,32 @@ def test_a_click_keeps_its_country_and_a_language_that_nobody_speaks_there_weigh
 
 
 @pytest.mark.parametrize("sizes", [(21,), (20, 1), (10, 10, 1)])
-def test_the_twenty_first_click_of_a_network_on_a_link_within_an_hour_is_a_burst(paying, ben, sizes):
-    left = [raw(paying, ben, network="n", at=_at(60 * number)) for number in range(21)]
-    write(paying, raw(paying, ben, network="n", at=_at(-3_600)))  # what is an hour ago counts no more
+def test_twenty_first_click_of_a_network_per_hour_is_a_burst(click_brand, ben, sizes):
+    remaining = [raw(click_brand, ben, network="n", at=_at(60 * number)) for number in range(21)]
+    write(click_brand, raw(click_brand, ben, network="n", at=_at(-3_600)))  # a click of an hour ago no longer counts
 
     for size in sizes:
-        write(paying, *left[:size])
-        left = left[size:]
+        write(click_brand, *remaining[:size])
+        remaining = remaining[size:]
 
-    found = paying.rows("select occurred_at from click where reasons = '{burst}'")
-    assert found == [(_at(60 * 20),)]
+    burst_times = click_brand.rows("select occurred_at from click where reasons = '{burst}'")
+    assert burst_times == [(_at(60 * 20),)]
 
 
-def test_a_network_on_another_link_is_no_burst(paying, ben):
-    write(paying, *[raw(paying, ben, network="n", slug=f"ben-{number}") for number in range(25)])
+def test_clicks_of_a_network_on_different_links_are_no_burst(click_brand, ben):
+    write(click_brand, *[raw(click_brand, ben, network="n", slug=f"ben-{number}") for number in range(25)])
 
-    assert paying.rows("select count(*) from click where score > 0") == [(0,)]
+    assert click_brand.rows("select count(*) from click where score > 0") == [(0,)]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_device_on_a_sixth_link_of_an_affiliate_is_spread(paying, ben, at_once):
-    batch = [raw(paying, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)]
+def test_sixth_link_of_an_affiliate_on_one_device_is_device_spread(click_brand, ben, at_once):
+    batch = [raw(click_brand, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)]
 
-    for part in [batch] if at_once else [[one] for one in batch]:
-        write(paying, *part)
+    for part in [batch] if at_once else [[click] for click in batch]:
+        write(click_brand, *part)
 
-    assert paying.rows("select slug from click where reasons = '{device_spread}' order by slug") == [
+    assert click_brand.rows("select slug from click where reasons = '{device_spread}' order by slug") == [
         ("ben-5",),
         ("ben-6",),
     ]
@@ -206,87 +214,96 @@ def test_a_device_on_a_sixth_link_of_an_affiliate_is_spread(paying, ben, at_once
 
 @pytest.mark.parametrize(("seconds", "score"), [(0.999, 30), (1, 0)])
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_device_that_clicks_within_a_second_is_rapid(paying, ben, seconds, score, at_once):
-    batch = [raw(paying, ben, visitor="v", at=_at(0)), raw(paying, ben, visitor="v", slug="ben-2", at=_at(seconds))]
+def test_second_click_of_a_device_within_a_second_is_rapid(click_brand, ben, seconds, score, at_once):
+    batch = [
+        raw(click_brand, ben, visitor="v", at=_at(0)),
+        raw(click_brand, ben, visitor="v", slug="ben-2", at=_at(seconds)),
+    ]
 
-    for part in [batch] if at_once else [[one] for one in batch]:
-        write(paying, *part)
+    for part in [batch] if at_once else [[click] for click in batch]:
+        write(click_brand, *part)
 
-    assert paying.rows("select score from click where slug = 'ben-2'") == [(score,)]
-
-
-def test_a_duplicate_is_scored_and_makes_no_event(paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
-
-    write(paying, *batch)
-
-    assert outcomes(paying, batch) == ["blocked", "duplicate"]
-    assert len(_events(paying)) == 1
+    assert click_brand.rows("select score from click where slug = 'ben-2'") == [(score,)]
 
 
-def test_the_fraud_summary_counts_real_clicks(paying, ben):
-    headless = [raw(paying, ben, agent=HEADLESS) for _ in range(3)]
-    write(paying, *headless, raw(paying, ben, is_data_centre=True), raw(paying, ben))
+def test_duplicate_is_scored_without_an_event(click_brand, ben):
+    batch = [raw(click_brand, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
 
-    shown = paying.person("Manager").get(f"/api/v1/fraud-events/summary?programId={paying.programs[-1]}").json
+    write(click_brand, *batch)
 
-    assert (shown["blockedClicks"], shown["heldClicks"], shown["estimatedNotBilledCents"]) == (3, 1, 40)
-    assert shown["blockedClicksByReason"] == {"headless": 3}
+    assert outcomes(click_brand, batch) == ["blocked", "duplicate"]
+    assert len(_events(click_brand)) == 1
+
+
+def test_fraud_summary_counts_real_clicks(click_brand, ben):
+    headless = [raw(click_brand, ben, agent=HEADLESS) for _ in range(3)]
+    write(click_brand, *headless, raw(click_brand, ben, is_data_centre=True), raw(click_brand, ben))
+
+    response_body = (
+        click_brand.person("Manager").get(f"/api/v1/fraud-events/summary?programId={click_brand.programs[-1]}").json
+    )
+
+    assert (response_body["blockedClicks"], response_body["heldClicks"], response_body["estimatedNotBilledCents"]) == (
+        3,
+        1,
+        40,
+    )
+    assert response_body["blockedClicksByReason"] == {"headless": 3}
 
 
 @pytest.fixture
 def scorer(monkeypatch):
-    """A scorer of the operator's that says what `answers` holds, click by click; `away` when it is empty."""
+    """An operator's scorer that returns the next of `answers` for each click; unreachable when they are used up."""
     answers: list[Verdict] = []
-    asked = []
+    requests = []
 
     def judge(facts):
-        asked.append(facts)
+        requests.append(facts)
         if not answers:
             raise fraud_scorer.ScorerAway("away")
         return answers.pop(0)
 
     monkeypatch.setattr(fraud_scorer, "is_configured", lambda: True)
     monkeypatch.setattr(fraud_scorer, "judge", judge)
-    return answers, asked
+    return answers, requests
 
 
-def test_with_a_scorer_a_click_earns_once_it_has_spoken(paying, ben, scorer, drain):
-    answers, asked = scorer
-    click = raw(paying, ben, query_names=["gclid"])
-    write(paying, click)
-    before = outcomes(paying, [click]), aggregates(paying)
+def test_click_earns_once_the_scorer_has_responded(click_brand, ben, scorer, drain):
+    answers, requests = scorer
+    click = raw(click_brand, ben, query_names=["gclid"])
+    write(click_brand, click)
+    state_before = outcomes(click_brand, [click]), aggregates(click_brand)
     answers.append(Verdict(5, ("odd_hour",)))
 
     drain()
 
-    assert before == (["unscored"], [])
-    assert outcomes(paying, [click]) == ["earned"]
-    assert [row[1] for row in aggregates(paying)] == [10]
-    assert paying.rows("select score, reasons from click") == [(35, ["paid_ads", "odd_hour"])]
-    assert (asked[0].agent, asked[0].query_names) == (click.agent, frozenset({"gclid"}))
+    assert state_before == (["unscored"], [])
+    assert outcomes(click_brand, [click]) == ["earned"]
+    assert [row[1] for row in aggregates(click_brand)] == [10]
+    assert click_brand.rows("select score, reasons from click") == [(35, ["paid_ads", "odd_hour"])]
+    assert (requests[0].agent, requests[0].query_names) == (click.agent, frozenset({"gclid"}))
 
 
 @pytest.mark.parametrize(("points", "outcome"), [(50, "held"), (80, "blocked")])
-def test_what_the_scorer_says_decides_like_our_own_rules(paying, ben, scorer, drain, *, points, outcome):
-    click = raw(paying, ben)
-    write(paying, click)
+def test_score_of_the_scorer_decides_like_own_rules(click_brand, ben, scorer, drain, *, points, outcome):
+    click = raw(click_brand, ben)
+    write(click_brand, click)
     scorer[0].append(Verdict(points, ("odd",)))
 
     drain()
 
-    assert outcomes(paying, [click]) == [outcome]
-    assert [row[2:5] for row in _events(paying)] == [(outcome, points, ["odd"])]
+    assert outcomes(click_brand, [click]) == [outcome]
+    assert [row[2:5] for row in _events(click_brand)] == [(outcome, points, ["odd"])]
 
 
-def test_while_the_scorer_is_away_clicks_are_kept_and_wait(paying, ben, scorer, drain):
-    click = raw(paying, ben)
-    write(paying, click)
+def test_clicks_wait_while_the_scorer_is_unreachable(click_brand, ben, scorer, drain):
+    click = raw(click_brand, ben)
+    write(click_brand, click)
 
     drain()
 
-    assert outcomes(paying, [click]) == ["unscored"]
-    assert paying.rows("select name, failed_at, run_at > now() + interval '30 seconds' from job") == [
+    assert outcomes(click_brand, [click]) == ["unscored"]
+    assert click_brand.rows("select name, failed_at, run_at > now() + interval '30 seconds' from job") == [
         (jobs.CLICKS_RESCORE.name, None, True)
     ]
 
@@ -294,11 +311,11 @@ def test_while_the_scorer_is_away_clicks_are_kept_and_wait(paying, ben, scorer, 
     with db.any_org_work():
         db.db.stage("update job set run_at = now()")
     drain()
-    assert outcomes(paying, [click]) == ["earned"]
+    assert outcomes(click_brand, [click]) == ["earned"]
 
 
-def test_a_click_is_settled_once_however_often_its_job_comes(paying, ben, scorer, drain):
-    write(paying, raw(paying, ben))
+def test_click_is_settled_once_despite_duplicate_jobs(click_brand, ben, scorer, drain):
+    write(click_brand, raw(click_brand, ben))
     with db.any_org_work():
         db.db.stage(
             "insert into job (organization_id, queue, name, args, fair_key, max_attempts)"
@@ -308,10 +325,10 @@ def test_a_click_is_settled_once_however_often_its_job_comes(paying, ben, scorer
 
     drain()
 
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert [row[1] for row in aggregates(click_brand)] == [10]
 
 
-def test_the_budget_holds_for_what_was_scored_late_too(brand, scorer, drain):
+def test_budget_limits_clicks_scored_late(brand, scorer, drain):
     brand.program(click_reward_cents=10, budget_cents=25)
     ben = brand.affiliate("ben")
     batch = [raw(brand, ben, at=_at(60 * n)) for n in range(4)]
@@ -323,12 +340,12 @@ def test_the_budget_holds_for_what_was_scored_late_too(brand, scorer, drain):
     assert outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
 
 
-def test_what_waits_for_the_scorer_is_already_what_later_clicks_repeat(paying, ben, scorer):
-    batch = [raw(paying, ben, visitor="v", at=_at(n)) for n in (0, 5)]
+def test_click_waiting_for_the_scorer_makes_later_ones_duplicates(click_brand, ben, scorer):
+    batch = [raw(click_brand, ben, visitor="v", at=_at(n)) for n in (0, 5)]
 
-    write(paying, batch[0])
-    write(paying, batch[1])
+    write(click_brand, batch[0])
+    write(click_brand, batch[1])
 
-    assert outcomes(paying, batch) == ["unscored", "duplicate"]
-    (args,) = paying.rows("select args from job")[0]
+    assert outcomes(click_brand, batch) == ["unscored", "duplicate"]
+    (args,) = click_brand.rows("select args from job")[0]
     assert list(json.loads(args["clicks"])) == [batch[0].id]

@@ -1,4 +1,4 @@
-"""What the clicks of an hour earn, as one conversion, and what a budget leaves of it. Source: core spec, "Program"."""
+"""What the clicks of an hour earn as one conversion, and how a budget limits it. Source: core spec, "Program"."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -20,108 +20,108 @@ from tests.support.rows.click_rows import (
 from tests.support.rows.paying import Payroll
 
 
-def test_the_clicks_of_an_hour_are_one_conversion(paying, ben):
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in range(5)])
+def test_clicks_of_an_hour_are_one_conversion(click_brand, ben):
+    write(click_brand, *[raw(click_brand, ben, at=minutes_on(n)) for n in range(5)])
 
-    (conversion,) = paying.get("/api/v1/conversions?kind=click").json["items"]
-    assert conversion["externalEventId"] == f"cpc:{paying.programs[-1]}:{ben}:2026030112"
+    (conversion,) = click_brand.get("/api/v1/conversions?kind=click").json["items"]
+    assert conversion["externalEventId"] == f"cpc:{click_brand.programs[-1]}:{ben}:2026030112"
     assert {name: conversion[name] for name in ("amountCents", "commissionCents", "currency", "status", "type")} == {
         "amountCents": 0, "commissionCents": 50, "currency": "USD", "status": "Pending", "type": "ClickReward",
     }  # fmt: skip
     assert (conversion["attributionMethod"], conversion["payability"]) == ("cpc_aggregation", "payable")
-    assert paying.rows("select distinct conversion_id::text from click") == [(conversion["id"],)]
+    assert click_brand.rows("select distinct conversion_id::text from click") == [(conversion["id"],)]
 
 
-def test_hours_tags_and_affiliates_are_apart(paying, ben):
-    ann = paying.affiliate("ann")
-    program_id = paying.programs[-1]
+def test_hours_tags_and_affiliates_get_separate_conversions(click_brand, ben):
+    ann = click_brand.affiliate("ann")
+    program_id = click_brand.programs[-1]
     batch = [
-        raw(paying, ben, at=minutes_on(0)),
-        raw(paying, ben, at=minutes_on(60)),
-        raw(paying, ben, sub_id="mail", at=minutes_on(1)),
-        raw(paying, ann, slug="ann", at=minutes_on(2)),
+        raw(click_brand, ben, at=minutes_on(0)),
+        raw(click_brand, ben, at=minutes_on(60)),
+        raw(click_brand, ben, sub_id="mail", at=minutes_on(1)),
+        raw(click_brand, ann, slug="ann", at=minutes_on(2)),
     ]
 
-    write(paying, *batch)
+    write(click_brand, *batch)
 
     ids = [(f"cpc:{program_id}:{ben}:2026030112", 10), (f"cpc:{program_id}:{ben}:2026030113", 10)]
     ids += [(f"cpc:{program_id}:{ben}:2026030112:mail", 10), (f"cpc:{program_id}:{ann}:2026030112", 10)]
-    assert [(name, cents) for name, cents, *_ in aggregates(paying)] == sorted(ids)
-    assert paying.rows("select sub_id from conversion where sub_id is not null") == [("mail",)]
+    assert [(name, cents) for name, cents, *_ in aggregates(click_brand)] == sorted(ids)
+    assert click_brand.rows("select sub_id from conversion where sub_id is not null") == [("mail",)]
 
 
-def test_later_batches_of_the_hour_make_it_grow(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in (1, 2)])
-    write(paying, raw(paying, ben, at=minutes_on(3)))
+def test_later_batches_increase_the_hours_conversion(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, at=minutes_on(0)))
+    write(click_brand, *[raw(click_brand, ben, at=minutes_on(n)) for n in (1, 2)])
+    write(click_brand, raw(click_brand, ben, at=minutes_on(3)))
 
-    assert [row[1] for row in aggregates(paying)] == [40]
-    assert booked(paying) == [("earn", 40, 3)]
-    assert paying.rows("select event_type, commission_cents from conversion_event") != []
-    assert paying.rows("select sum(commission_cents)::int, count(*) from conversion_event") == [(40, 3)]
+    assert [row[1] for row in aggregates(click_brand)] == [40]
+    assert booked(click_brand) == [("earn", 40, 3)]
+    assert click_brand.rows("select event_type, commission_cents from conversion_event") != []
+    assert click_brand.rows("select sum(commission_cents)::int, count(*) from conversion_event") == [(40, 3)]
 
 
-def test_the_brand_is_told_once_of_its_making_and_once_per_batch_of_its_growth(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in (1, 2)])
+def test_creation_and_each_increase_are_reported_once(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, at=minutes_on(0)))
+    write(click_brand, *[raw(click_brand, ben, at=minutes_on(n)) for n in (1, 2)])
 
-    (created,), (adjusted,) = told(paying, "conversion.created"), told(paying, "conversion.adjusted")
+    (created,), (adjusted,) = told(click_brand, "conversion.created"), told(click_brand, "conversion.adjusted")
     assert (created["commissionCents"], created["type"]) == (10, "ClickReward")
     assert adjusted == {
-        "conversionId": created["conversionId"], "affiliateId": str(ben), "programId": str(paying.programs[-1]),
+        "conversionId": created["conversionId"], "affiliateId": str(ben), "programId": str(click_brand.programs[-1]),
         "amountCents": 0, "previousAmountCents": 0, "currency": "USD", "commissionCents": 30,
         "previousCommissionCents": 10, "status": "Pending", "previousStatus": "Pending",
         "attributionMethod": "cpc_aggregation",
     }  # fmt: skip
 
 
-def test_growth_is_delivered_to_who_subscribed(paying, ben, receiver, drain):
-    paying.endpoint(receiver.url, ["conversion.adjusted"])
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, raw(paying, ben, at=minutes_on(1)))
+def test_increase_is_delivered_to_subscribers(click_brand, ben, receiver, drain):
+    click_brand.endpoint(receiver.url, ["conversion.adjusted"])
+    write(click_brand, raw(click_brand, ben, at=minutes_on(0)))
+    write(click_brand, raw(click_brand, ben, at=minutes_on(1)))
 
     drain()
 
-    assert [sent.event["type"] for sent in receiver.received] == ["conversion.adjusted"]
+    assert [request.event["type"] for request in receiver.received] == ["conversion.adjusted"]
 
 
-def test_a_fee_that_changes_within_the_hour_gets_a_row_of_its_own(paying, ben):
-    program_id = paying.programs[-1]
+def test_fee_changed_within_the_hour_gets_its_own_conversion(click_brand, ben):
+    program_id = click_brand.programs[-1]
     for cents, currency in ((10, "USD"), (12, "USD"), (12, "EUR"), (10, "USD")):
-        paying.rows(
+        click_brand.rows(
             "update program set click_reward_cents = %s, click_reward_currency = %s where id = %s returning id",
             cents, currency, program_id,
         )  # fmt: skip
-        write(paying, raw(paying, ben))
+        write(click_brand, raw(click_brand, ben))
 
-    rows = [(name.partition("@")[2], cents, currency) for name, cents, currency, _ in aggregates(paying)]
+    rows = [(name.partition("@")[2], cents, currency) for name, cents, currency, _ in aggregates(click_brand)]
     assert sorted(rows) == [("", 20, "USD"), ("12EUR", 12, "EUR"), ("12USD", 12, "USD")]
 
 
 @pytest.mark.parametrize("path", ["/api/conversions/{}/deny", "/api/v1/conversions/{}/invalidate"])
-def test_after_the_brand_decided_against_an_hour_later_clicks_are_recorded_only(paying, ben, path):
-    first = raw(paying, ben, at=minutes_on(0))
-    write(paying, first)
-    (conversion_id,) = paying.rows("select id from conversion")[0]
-    answer = paying.person("Manager").post(path.format(conversion_id), {})
+def test_clicks_after_a_denial_are_only_recorded(click_brand, ben, path):
+    first = raw(click_brand, ben, at=minutes_on(0))
+    write(click_brand, first)
+    (conversion_id,) = click_brand.rows("select id from conversion")[0]
+    answer = click_brand.person("Manager").post(path.format(conversion_id), {})
     assert answer.status_code == 200, answer.json
-    later, next_hour = raw(paying, ben, at=minutes_on(10)), raw(paying, ben, at=minutes_on(61))
+    later, next_hour = raw(click_brand, ben, at=minutes_on(10)), raw(click_brand, ben, at=minutes_on(61))
 
-    write(paying, later, next_hour)
+    write(click_brand, later, next_hour)
 
-    assert outcomes(paying, [first, later, next_hour]) == ["earned", "recorded", "earned"]
-
-
-def test_an_approved_hour_still_takes_what_comes_late(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    paying.rows("update conversion set status = 'Approved' returning id")
-
-    write(paying, raw(paying, ben, at=minutes_on(1)))
-
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(20, "Approved")]
+    assert outcomes(click_brand, [first, later, next_hour]) == ["earned", "recorded", "earned"]
 
 
-def test_what_an_hour_gathers_while_a_payout_holds_it_is_paid_by_the_next(app):
+def test_approved_hour_still_grows(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, at=minutes_on(0)))
+    click_brand.rows("update conversion set status = 'Approved' returning id")
+
+    write(click_brand, raw(click_brand, ben, at=minutes_on(1)))
+
+    assert [(cents, status) for _, cents, _, status in aggregates(click_brand)] == [(20, "Approved")]
+
+
+def test_clicks_during_a_payout_are_paid_by_the_next(app):
     payroll = Payroll.create(app)
     payroll.execute("update program set click_reward_cents = 10, click_reward_currency = 'USD'")
     brand, ann = payroll.brand, payroll.affiliate("ann")
@@ -130,36 +130,36 @@ def test_what_an_hour_gathers_while_a_payout_holds_it_is_paid_by_the_next(app):
 
     write(brand, raw(brand, ann, at=minutes_on(1)), raw(brand, ann, at=minutes_on(2)))
     payroll.pay()
-    between = aggregates(brand), payroll.preview().planned.confirm_total_cents, payroll.balance("ann")
+    state_between = aggregates(brand), payroll.preview().planned.confirm_total_cents, payroll.balance("ann")
     payroll.run(20)
     payroll.pay()
 
-    assert ([row[1] for row in between[0]], *between[1:]) == ([30], 20, {"USD": 20})
+    assert ([row[1] for row in state_between[0]], *state_between[1:]) == ([30], 20, {"USD": 20})
     assert payroll.payouts() == [("Paid", 10), ("Paid", 20)]
     assert [(cents, status) for _, cents, _, status in aggregates(brand)] == [(30, "Paid")]
     assert payroll.balance("ann") in ({}, {"USD": 0})
 
 
-def test_a_paid_hour_has_a_successor(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    paying.rows("update conversion set status = 'Paid' returning id")
+def test_paid_hour_gets_a_second_conversion(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, at=minutes_on(0)))
+    click_brand.rows("update conversion set status = 'Paid' returning id")
 
-    write(paying, raw(paying, ben, at=minutes_on(1)))
-    write(paying, raw(paying, ben, at=minutes_on(2)))
+    write(click_brand, raw(click_brand, ben, at=minutes_on(1)))
+    write(click_brand, raw(click_brand, ben, at=minutes_on(2)))
 
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid"), (20, "Pending")]
+    assert [(cents, status) for _, cents, _, status in aggregates(click_brand)] == [(10, "Paid"), (20, "Pending")]
 
 
-def test_clicks_earn_however_often_their_hour_is_paid(paying, ben):
+def test_clicks_earn_after_repeated_payouts_of_their_hour(click_brand, ben):
     for minute in range(8):
-        write(paying, raw(paying, ben, at=minutes_on(minute)))
-        paying.rows("update conversion set status = 'Paid' returning id")
+        write(click_brand, raw(click_brand, ben, at=minutes_on(minute)))
+        click_brand.rows("update conversion set status = 'Paid' returning id")
 
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid")] * 8
-    assert paying.rows("select outcome, count(*) from click group by 1") == [("earned", 8)]
+    assert [(cents, status) for _, cents, _, status in aggregates(click_brand)] == [(10, "Paid")] * 8
+    assert click_brand.rows("select outcome, count(*) from click group by 1") == [("earned", 8)]
 
 
-def test_a_cpc_program_pays_its_fee_and_an_affiliates_own_comes_first(brand):
+def test_cpc_fee_of_the_affiliate_precedes_the_programs(brand):
     brand.program(
         default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=Decimal("0.25")
     )
@@ -175,7 +175,7 @@ def test_a_cpc_program_pays_its_fee_and_an_affiliates_own_comes_first(brand):
     ]
 
 
-def test_nothing_is_earned_above_an_affiliate_who_was_recruited(brand, drain):
+def test_recruiter_earns_no_override_on_clicks(brand, drain):
     brand.program(click_reward_cents=100, sub_affiliate_enabled=True, sub_affiliate_percent=Decimal(10))
     ann = brand.affiliate("ann")
     ben = brand.affiliate("ben", recruited_by_affiliate_id=ann)
@@ -189,29 +189,29 @@ def test_nothing_is_earned_above_an_affiliate_who_was_recruited(brand, drain):
 @pytest.mark.parametrize(
     "columns", [{"status": "Paused"}, {"status": "Banned"}, {"status": "Pending"}, {"is_test": True}]
 )
-def test_who_cannot_earn_has_clicks_that_are_recorded(paying, columns):
-    click = raw(paying, paying.affiliate("ben", **columns))
+def test_clicks_of_an_ineligible_affiliate_are_only_recorded(click_brand, columns):
+    click = raw(click_brand, click_brand.affiliate("ben", **columns))
 
-    write(paying, click)
+    write(click_brand, click)
 
-    assert outcomes(paying, [click]) == ["recorded"]
-    assert paying.rows("select count(*) from conversion") == [(0,)]
+    assert outcomes(click_brand, [click]) == ["recorded"]
+    assert click_brand.rows("select count(*) from conversion") == [(0,)]
 
 
 @pytest.mark.parametrize("column", ["is_active = false", "archived_at = now()", "suspended_at = now()"])
-def test_a_closed_program_pays_nothing(paying, ben, column):
-    paying.rows(f"update program set {column} returning id")
-    click = raw(paying, ben)
+def test_closed_program_pays_nothing(click_brand, ben, column):
+    click_brand.rows(f"update program set {column} returning id")
+    click = raw(click_brand, ben)
 
-    write(paying, click)
+    write(click_brand, click)
 
-    assert outcomes(paying, [click]) == ["recorded"]
+    assert outcomes(click_brand, [click]) == ["recorded"]
 
 
-def test_the_hold_of_a_paid_click_counts_from_the_first(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(5)), raw(paying, ben, at=minutes_on(9)))
+def test_hold_starts_at_the_first_click(click_brand, ben):
+    write(click_brand, raw(click_brand, ben, at=minutes_on(5)), raw(click_brand, ben, at=minutes_on(9)))
 
-    assert paying.rows("select occurred_at, hold_until from conversion") == [
+    assert click_brand.rows("select occurred_at, hold_until from conversion") == [
         (minutes_on(5), minutes_on(5) + timedelta(days=30))
     ]
 
@@ -223,7 +223,7 @@ def tight(brand):
     return brand
 
 
-def test_of_a_batch_as_many_earn_as_fit_the_budget(tight):
+def test_batch_earns_as_many_clicks_as_the_budget_allows(tight):
     ben = tight.affiliate("ben")
     batch = [raw(tight, ben, at=minutes_on(n)) for n in range(12)]
 
@@ -233,7 +233,7 @@ def test_of_a_batch_as_many_earn_as_fit_the_budget(tight):
     assert [row[1] for row in aggregates(tight)] == [70]
 
 
-def test_two_hundred_clicks_at_once_on_room_for_seven_earn_seven(app, tight):
+def test_concurrent_clicks_earn_only_what_the_budget_allows(app, tight):
     ben = tight.affiliate("ben")
     batch = [raw(tight, ben) for _ in range(200)]
 
@@ -245,7 +245,7 @@ def test_two_hundred_clicks_at_once_on_room_for_seven_earn_seven(app, tight):
     assert [cents for _, cents, _ in booked(tight)] == [70]
 
 
-def test_a_budget_that_is_given_back_earns_again(tight):
+def test_denied_clicks_free_their_budget(tight):
     ben = tight.affiliate("ben")
     write(tight, *[raw(tight, ben, at=minutes_on(n)) for n in range(9)])
     (conversion_id,) = tight.rows("select id from conversion")[0]
@@ -257,7 +257,7 @@ def test_a_budget_that_is_given_back_earns_again(tight):
     assert outcomes(tight, [later]) == ["earned"]
 
 
-def test_a_budget_in_another_currency_without_a_rate_pays_nothing(brand):
+def test_budget_without_an_exchange_rate_pays_nothing(brand):
     brand.program(click_reward_cents=10, budget_cents=1_000, budget_currency="BWP")
     click = raw(brand, brand.affiliate("ben"))
 
@@ -266,7 +266,7 @@ def test_a_budget_in_another_currency_without_a_rate_pays_nothing(brand):
     assert outcomes(brand, [click]) == ["over_budget"]
 
 
-def test_a_budget_in_another_currency_is_compared_by_the_newest_rate(brand):
+def test_budget_in_another_currency_uses_the_newest_rate(brand):
     program_rows.rate("BBD", "2", datetime.now(UTC))
     program_rows.rate("USD", "1", datetime.now(UTC))
     brand.program(click_reward_cents=10, budget_cents=50, budget_currency="BBD")

@@ -1,4 +1,4 @@
-"""Sales that are settled together end as if settled one after another, and so do their overrides."""
+"""Sales and overrides settled in batches end in the same state as settled one by one."""
 
 import json
 import random
@@ -24,8 +24,8 @@ _SALES = 30
 _SEEDS = range(3)
 
 
-def _furnish(brand: Brand) -> None:
-    """Make a plain campaign with recruits, one with tiers, and one that pays leads with a sale commission beside."""
+def _create_campaigns(brand: Brand) -> None:
+    """Create a campaign with recruits, one with tiers, and one that pays leads as well as sales."""
     brand.program(
         sub_affiliate_enabled=True, sub_affiliate_percent=Decimal(10), recurring_months=1, recurring_delay_invoices=1
     )
@@ -50,7 +50,7 @@ def _furnish(brand: Brand) -> None:
     brand.endpoint("https://hooks.test/created", ["conversion.created"])
 
 
-def _posted(seed: int) -> list[tuple[dict[str, Any], bool]]:
+def _generate_sales(seed: int) -> list[tuple[dict[str, Any], bool]]:
     chance = random.Random(seed)
     return [
         (
@@ -67,9 +67,9 @@ def _posted(seed: int) -> list[tuple[dict[str, Any], bool]]:
     ]
 
 
-def _accept(brand: Brand, posted: Sequence[tuple[dict[str, Any], bool]]) -> list[UUID]:
+def _accept(brand: Brand, sales: Sequence[tuple[dict[str, Any], bool]]) -> list[UUID]:
     accepted = []
-    for fields, is_test in posted:
+    for fields, is_test in sales:
         with db.unit_of_work(brand.id):
             receipt = acceptance.accept_sale(
                 organization_id=brand.id, body=SaleBody().load(fields), is_test=is_test, now=clock.now()
@@ -79,8 +79,8 @@ def _accept(brand: Brand, posted: Sequence[tuple[dict[str, Any], bool]]) -> list
     return accepted
 
 
-def _parts(chance: random.Random | None, whole: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return the whole one by one, or by chance in parts that keep its order."""
+def _split(chance: random.Random | None, whole: Sequence[Any]) -> list[Sequence[Any]]:
+    """Split a sequence into single items, or with `chance` into random parts in order."""
     parts, rest = [], whole
     while rest:
         size = chance.randint(1, 20) if chance else 1
@@ -89,15 +89,15 @@ def _parts(chance: random.Random | None, whole: Sequence[Any]) -> list[Sequence[
     return parts
 
 
-def _work_off(brand: Brand, sale_ids: Sequence[UUID], seed: int, *, is_together: bool) -> None:
-    chance = random.Random(seed) if is_together else None
-    for part in _parts(chance, sale_ids):
+def _settle_all(brand: Brand, sale_ids: Sequence[UUID], seed: int, *, is_batched: bool) -> None:
+    chance = random.Random(seed) if is_batched else None
+    for part in _split(chance, sale_ids):
         shuffled = random.Random(seed).sample(part, len(part))
         with db.unit_of_work(brand.id):
             settlement.settle_sales(organization_id=brand.id, sale_ids=shuffled, now=clock.now())
     # Some are refunded before their override is written.
     for place, cents in ((3, 1), (8, None), (20, 5)):
-        fields, is_test = _posted(seed)[place]
+        fields, is_test = _generate_sales(seed)[place]
         if fields["amountCents"] > 10 and not is_test:
             with db.unit_of_work(brand.id):
                 refund.refund_by_external_id(
@@ -106,22 +106,24 @@ def _work_off(brand: Brand, sale_ids: Sequence[UUID], seed: int, *, is_together:
                     requested_cents=cents,
                     now=clock.now(),
                 )
-    asked = brand.rows("select args from job where name = 'override.write' order by (args ->> 'conversion_id')::uuid")
-    owed = [
+    override_jobs = brand.rows(
+        "select args from job where name = 'override.write' order by (args ->> 'conversion_id')::uuid"
+    )
+    owed_shares = [
         OwedShare(UUID(args["conversion_id"]), UUID(args["recruiter_id"]), Decimal(args["percent"]))
-        for (args,) in asked
+        for (args,) in override_jobs
     ]
-    for part in _parts(chance, owed):
+    for part in _split(chance, owed_shares):
         with db.unit_of_work(brand.id):
             override.write(organization_id=brand.id, owed=part, now=clock.now())
     with db.unit_of_work(brand.id):
         db.db.run("delete from job where name = 'override.write'")
 
 
-# What is the same in two brands: who, what and how much, but no id of a row and no time.
+# Values that must be equal in both brands: no row ids and no times.
 _WHO = "(select split_part(email, '@', 1) from affiliate a where a.id = affiliate_id)"
 _WHICH = "(select c.external_event_id from conversion c where c.id = conversion_id)"
-_SEEN = {
+_QUERIES = {
     "conversions": f"""select split_part(external_event_id, ':', 1), source, {_WHO}, amount_cents, currency,
       commission_cents, refunded_cents, reversed_cents, status, type, payability, rate_source, rate_type, rate_value,
       is_test, attribution_method, sub_id, processor_customer_id, customer_email, customer_avatar_url, payout_locked,
@@ -141,34 +143,37 @@ _SEEN = {
     "jobs": "select name, queue, max_attempts, lease_s, attempt, count(*)::int from job group by 1, 2, 3, 4, 5",
     "sales": "select external_event_id, settled_at is not null from sale",
 }
-_OF_ITS_OWN = ("conversionId", "affiliateId", "programId", "parentAffiliateConversionId", "refundedAt")
+_ROW_SPECIFIC = ("conversionId", "affiliateId", "programId", "parentAffiliateConversionId", "refundedAt")
 
 
-def _seen(brand: Brand) -> dict[str, list[Any]]:
-    seen: dict[str, list[Any]] = {what: sorted(map(repr, brand.rows(sql))) for what, sql in _SEEN.items()}
-    told = [json.loads(body) for (body,) in brand.rows("select body from event")]
-    seen["events"] = sorted(
+def _read_state(brand: Brand) -> dict[str, list[Any]]:
+    state: dict[str, list[Any]] = {what: sorted(map(repr, brand.rows(sql))) for what, sql in _QUERIES.items()}
+    events = [json.loads(body) for (body,) in brand.rows("select body from event")]
+    state["events"] = sorted(
         repr(
-            (body["type"], [(name, name in _OF_ITS_OWN or _without_ids(value)) for name, value in body["data"].items()])
+            (
+                body["type"],
+                [(name, name in _ROW_SPECIFIC or _without_ids(value)) for name, value in body["data"].items()],
+            )
         )
-        for body in told
+        for body in events
     )
-    return seen
+    return state
 
 
 def _without_ids(value: Any) -> Any:
     return value.split(":")[0] if isinstance(value, str) else value
 
 
-def test_sales_settled_together_end_as_those_settled_one_after_another(brand, rival):
-    for one in (brand, rival):
-        _furnish(one)
+def test_batched_settlement_equals_settlement_one_by_one(brand, rival):
+    for tenant in (brand, rival):
+        _create_campaigns(tenant)
     for seed in _SEEDS:
-        for one in (brand, rival):
-            _work_off(one, _accept(one, _posted(seed)), seed, is_together=one is rival)
+        for tenant in (brand, rival):
+            _settle_all(tenant, _accept(tenant, _generate_sales(seed)), seed, is_batched=tenant is rival)
 
-        singly, together = _seen(brand), _seen(rival)
-        for what, rows in singly.items():
-            assert rows == together[what], f"seed {seed}: {what}"
-    assert len({row for row in singly["conversions"] if "'tier'" in row}) > 10
-    assert [books.broken(one.id, is_finished=False) for one in (brand, rival)] == [[], []]
+        one_by_one, batched = _read_state(brand), _read_state(rival)
+        for what, rows in one_by_one.items():
+            assert rows == batched[what], f"seed {seed}: {what}"
+    assert len({row for row in one_by_one["conversions"] if "'tier'" in row}) > 10
+    assert [books.broken(tenant.id, is_finished=False) for tenant in (brand, rival)] == [[], []]

@@ -1,4 +1,4 @@
-"""What the tests ask of a brand's money in one statement is what every rule by itself says of it."""
+"""The combined check of a brand's money finds the same violations as each rule separately."""
 
 import pytest
 
@@ -16,16 +16,16 @@ from tests.support.installation import invariants
         "delete from event",
     ],
 )
-def test_damage_is_found_as_by_every_rule_alone(brand, rival, drain, damage):
-    for one in (brand, rival):
-        one.program()
-        one.affiliate("ben")
-        one.sale()
+def test_damage_is_found_as_by_each_rule_separately(brand, rival, drain, damage):
+    for tenant in (brand, rival):
+        tenant.program()
+        tenant.affiliate("ben")
+        tenant.sale()
     drain()
     assert books.broken(brand.id) == []
 
     alter(brand, damage)
 
-    alone = invariants.broken(brand.rows, organization_id=brand.id)
-    assert sorted(books.broken(brand.id)) == sorted(alone) != []
+    violations_by_rule = invariants.broken(brand.rows, organization_id=brand.id)
+    assert sorted(books.broken(brand.id)) == sorted(violations_by_rule) != []
     assert books.broken(rival.id) == []

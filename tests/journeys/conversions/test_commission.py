@@ -1,4 +1,4 @@
-"""What a signed sale earns: which rate, in which currency (tracking spec, section 2; core spec, section 2)."""
+"""What a signed sale earns: rate and currency (tracking spec, section 2; core spec, section 2)."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from models.programs import partner_groups, performance_tiers
 from tests.support.rows.program_rows import rate
 from tests.support.rows.refunding import refund
 
-MOST = 1_000_000_000_000
+MAX_CENTS = 1_000_000_000_000
 
 
 def _percent(value):
@@ -40,13 +40,18 @@ def _group(brand, value, type="Percentage"):
 
 
 def _tiers(brand, *tiers, currency="USD"):
-    wanted = [performance_tiers.ProgramTier(least, type, Decimal(value), currency) for least, type, value in tiers]
+    program_tiers = [
+        performance_tiers.ProgramTier(min_revenue_cents, type, Decimal(value), currency)
+        for min_revenue_cents, type, value in tiers
+    ]
     with db.unit_of_work(brand.id):
-        performance_tiers.stage_replacement(organization_id=brand.id, program_id=brand.programs[-1], tiers=wanted)
+        performance_tiers.stage_replacement(
+            organization_id=brand.id, program_id=brand.programs[-1], tiers=program_tiers
+        )
 
 
-def _earned(brand):
-    """Commissions in the order of the sales."""
+def _list_commissions(brand):
+    """Return commissions in the order of the sales."""
     return [cents for (cents,) in brand.rows("select commission_cents from conversion order by occurred_at, id")]
 
 
@@ -72,7 +77,7 @@ def _sell(brand, drain, *amounts, **fields):
         (None, None, None, "0", 0, "program"),
     ],
 )
-def test_the_nearest_rate_wins_and_zero_is_a_rate(brand, drain, *, custom, group, tier, default, earned, source):
+def test_most_specific_rate_applies_even_if_zero(brand, drain, *, custom, group, tier, default, earned, source):
     brand.program(**_percent(default))
     columns = {}
     if custom is not None:
@@ -91,7 +96,7 @@ def test_the_nearest_rate_wins_and_zero_is_a_rate(brand, drain, *, custom, group
     assert brand.rows("select sum(amount_cents)::int from ledger_entry") == [(earned or None,)]
 
 
-def test_a_fixed_rate_of_one_affiliate_stands_above_a_percentage_of_all(brand, drain):
+def test_affiliates_fixed_rate_precedes_the_programs_percentage(brand, drain):
     brand.program(**_percent(20))
     brand.affiliate("ben", custom_commission_type="Fixed", custom_commission_value=Decimal("7.5"))
     brand.affiliate("zoe")
@@ -99,10 +104,10 @@ def test_a_fixed_rate_of_one_affiliate_stands_above_a_percentage_of_all(brand, d
     _sell(brand, drain, 10_000, affiliateSlug="ben")
     _sell(brand, drain, 10_000, affiliateSlug="zoe")
 
-    assert _earned(brand) == [750, 2_000]
+    assert _list_commissions(brand) == [750, 2_000]
 
 
-def test_terms_are_those_in_force_when_the_sale_settles_and_stay_with_it(brand, drain):
+def test_terms_at_settlement_apply_and_stay(brand, drain):
     brand.program(**_percent(20))
     brand.affiliate("ben")
     _sell(brand, drain, 10_000)
@@ -111,10 +116,10 @@ def test_terms_are_those_in_force_when_the_sale_settles_and_stay_with_it(brand, 
 
     _sell(brand, drain, 10_000)
 
-    assert _earned(brand) == [2_000, 500]
+    assert _list_commissions(brand) == [2_000, 500]
 
 
-def test_a_tier_counts_the_revenue_before_the_sale_and_is_never_retroactive(brand, drain):
+def test_tier_counts_revenue_before_the_sale_only(brand, drain):
     brand.program(**_percent(10))
     _tiers(brand, (10_000, "Percentage", 20), (30_000, "Percentage", 30), (50_000, "Fixed", 1))
     brand.affiliate("ben")
@@ -124,10 +129,10 @@ def test_a_tier_counts_the_revenue_before_the_sale_and_is_never_retroactive(bran
     _sell(brand, drain, 10_000, affiliateSlug="zoe")
 
     #        0 <  9,999 < 10,000 (20 %)  30,000 (30 %)  50,000 (fixed)
-    assert _earned(brand) == [1_000, 0, 4_000, 6_000, 100, 1_000]
+    assert _list_commissions(brand) == [1_000, 0, 4_000, 6_000, 100, 1_000]
 
 
-def test_a_refund_takes_its_revenue_out_of_the_tier(brand, drain):
+def test_refund_reduces_tier_revenue(brand, drain):
     brand.program(**_percent(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
@@ -137,10 +142,10 @@ def test_a_refund_takes_its_revenue_out_of_the_tier(brand, drain):
     _sell(brand, drain, 10_000, externalEventId="order-b")
     _sell(brand, drain, 10_000, externalEventId="order-c")
 
-    assert _earned(brand) == [1_000, 1_000, 2_000]
+    assert _list_commissions(brand) == [1_000, 1_000, 2_000]
 
 
-def test_a_tier_is_measured_in_home_currency(brand, drain):
+def test_tier_revenue_is_in_home_currency(brand, drain):
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into fx_rate (currency, published_on, per_usd) values ('MWK', %s, 1750), ('RWF', %s, 20000)"
@@ -156,7 +161,7 @@ def test_a_tier_is_measured_in_home_currency(brand, drain):
     _sell(brand, drain, 100)  # one more; now a hundred
     _sell(brand, drain, 1_000)
 
-    assert _earned(brand)[-2:] == [10, 200]
+    assert _list_commissions(brand)[-2:] == [10, 200]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +169,7 @@ def test_a_tier_is_measured_in_home_currency(brand, drain):
     [("LSL", "20", 20), ("UGX", "3700", 20), ("SZL", None, 10)],
     ids=["a rate", "a home without decimals", "no rate"],
 )
-def test_a_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
+def test_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
     if per_usd is not None:
         rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
@@ -178,11 +183,11 @@ def test_a_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home
     _sell(brand, drain, 10**12, currency=home)
     _sell(brand, drain, 1_000)
 
-    # Without a rate neither the dollars nor the threshold can be told, and the tier never applies.
-    assert _earned(brand) == [1_000, 0, 10 * reached, 10**10 * reached, 10 * reached]
+    # Without an exchange rate neither the revenue nor the threshold is known, and the tier never applies.
+    assert _list_commissions(brand) == [1_000, 0, 10 * reached, 10**10 * reached, 10 * reached]
 
 
-def test_a_tier_between_two_units_of_the_home_currency_is_not_reached_by_the_lower_one(brand, drain):
+def test_tier_threshold_is_not_rounded_down(brand, drain):
     rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
     _tiers(brand, (3, "Percentage", 20))  # 2.4 cents of a NAD, which would round to 2
@@ -193,10 +198,10 @@ def test_a_tier_between_two_units_of_the_home_currency_is_not_reached_by_the_low
     _sell(brand, drain, 1_000, currency="NAD")
     _sell(brand, drain, 1_000, currency="NAD")
 
-    assert _earned(brand) == [0, 100, 200]
+    assert _list_commissions(brand) == [0, 100, 200]
 
 
-def test_revenue_of_a_test_key_reaches_no_tier(brand, drain):
+def test_test_revenue_does_not_count_for_tiers(brand, drain):
     brand.program(**_percent(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
@@ -204,7 +209,7 @@ def test_revenue_of_a_test_key_reaches_no_tier(brand, drain):
     _sell(brand.other_key(is_test=True), drain, 10_000)
     _sell(brand, drain, 10_000)
 
-    assert _earned(brand) == [1_000, 1_000]
+    assert _list_commissions(brand) == [1_000, 1_000]
     assert brand.rows("select is_test from conversion order by occurred_at") == [(True,), (False,)]
 
 
@@ -233,7 +238,7 @@ def test_revenue_of_a_test_key_reaches_no_tier(brand, drain):
         ("0", "USD", 0),
     ],
 )
-def test_a_fixed_rate_is_major_units_of_the_sales_own_currency(brand, drain, value, currency, earned):
+def test_fixed_rate_is_in_major_units_of_the_sales_currency(brand, drain, value, currency, earned):
     brand.program(**_fixed(value))
     brand.affiliate("ben")
 
@@ -254,21 +259,21 @@ def test_a_fixed_rate_is_major_units_of_the_sales_own_currency(brand, drain, val
         ("10", 4_999, "USD", 500),
         ("10", 4_995, "USD", 500),
         ("10", 4_985, "USD", 498),
-        ("0.000001", MOST, "USD", 10_000),
-        ("99.999999", MOST, "USD", 999_999_990_000),
-        ("100", MOST, "KWD", MOST),
+        ("0.000001", MAX_CENTS, "USD", 10_000),
+        ("99.999999", MAX_CENTS, "USD", 999_999_990_000),
+        ("100", MAX_CENTS, "KWD", MAX_CENTS),
         ("100", 1, "JPY", 1),
         ("50", 1, "JPY", 0),
         ("50", 3, "JPY", 2),
     ],
 )
-def test_a_percentage_is_rounded_once_half_to_even(brand, drain, *, percent, amount, currency, earned):
+def test_percentage_is_rounded_once_half_even(brand, drain, *, percent, amount, currency, earned):
     brand.program(**_percent(percent))
     brand.affiliate("ben")
 
     _sell(brand, drain, amount, currency=currency)
 
-    assert _earned(brand) == [earned]
+    assert _list_commissions(brand) == [earned]
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
@@ -276,9 +281,7 @@ def test_a_percentage_is_rounded_once_half_to_even(brand, drain, *, percent, amo
     ("type", "value", "currency", "earned"),
     [("Percentage", "5", "USD", 500), ("Fixed", "3", "JPY", 3), ("Fixed", "3", "KWD", 3_000)],
 )
-def test_the_sale_leg_of_a_click_or_lead_campaign_knows_no_partner_rates(
-    brand, drain, *, model, type, value, currency, earned
-):
+def test_sale_leg_ignores_partner_rates(brand, drain, *, model, type, value, currency, earned):
     brand.program(
         **_fixed(2), default_commission_model=model, sale_commission_type=type, sale_commission_value=Decimal(value)
     )
@@ -292,20 +295,20 @@ def test_the_sale_leg_of_a_click_or_lead_campaign_knows_no_partner_rates(
 
     _sell(brand, drain, 10_000, currency=currency)
 
-    assert _earned(brand) == [earned]
+    assert _list_commissions(brand) == [earned]
 
 
-def test_a_sale_campaign_does_not_look_at_a_sale_leg(brand, drain):
+def test_sale_campaign_ignores_the_sale_leg(brand, drain):
     brand.program(**_percent(20), sale_commission_type="Percentage", sale_commission_value=Decimal(5))
     brand.affiliate("ben")
 
     _sell(brand, drain, 10_000)
 
-    assert _earned(brand) == [2_000]
+    assert _list_commissions(brand) == [2_000]
 
 
 @pytest.mark.parametrize("days", [0, 14, 30, 90])
-def test_a_sale_is_held_for_the_days_of_grace_from_its_own_time(brand, drain, days):
+def test_sale_is_held_for_the_grace_days(brand, drain, days):
     brand.set(payoutGraceDays=str(days))
     brand.program()
     brand.affiliate("ben")
@@ -318,7 +321,7 @@ def test_a_sale_is_held_for_the_days_of_grace_from_its_own_time(brand, drain, da
     ) == [("Pending", days, True)]
 
 
-def test_a_sale_is_held_for_thirty_days_by_default(brand, drain):
+def test_sale_is_held_for_thirty_days_by_default(brand, drain):
     brand.program()
     brand.affiliate("ben")
 
@@ -327,7 +330,7 @@ def test_a_sale_is_held_for_thirty_days_by_default(brand, drain):
     assert brand.rows("select (hold_until - occurred_at)::text from conversion") == [("30 days",)]
 
 
-def test_delivering_the_settlement_again_changes_nothing(brand, drain):
+def test_repeated_settlement_changes_nothing(brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale(customerId="cus_1")

@@ -1,4 +1,4 @@
-"""Which of a customer's payments earn: window, delay, and who is the same customer (core spec, section 2, rule 4)."""
+"""Which payments of a customer earn: window, delay, customer identity (core spec, section 2, rule 4)."""
 
 import itertools
 from datetime import UTC, datetime
@@ -14,21 +14,21 @@ _NUMBERS = itertools.count(1)
 
 
 def _sell(brand, at=None, **fields):
-    """Accept a sale of 100 dollars as it would have been accepted at that time."""
+    """Accept a sale of 100 dollars at the given time."""
     body = {"externalEventId": f"order-{next(_NUMBERS)}", "affiliateSlug": "ben", "amountCents": 10_000} | fields
     with db.unit_of_work(brand.id):
-        recorded = acceptance.accept_sale(
+        receipt = acceptance.accept_sale(
             organization_id=brand.id,
             body=SaleBody().load(body),
             is_test=False,
             now=datetime.fromisoformat(at).astimezone(UTC) if at else datetime.now(UTC),
         )
-    assert recorded.conversion_id is not None
+    assert receipt.conversion_id is not None
     return body["externalEventId"]
 
 
-def _earned(brand):
-    """(earned, type) in the order of the payments."""
+def _list_commissions(brand):
+    """Return (commission, type) in the order of the payments."""
     return brand.rows("select commission_cents, type from conversion order by occurred_at, id")
 
 
@@ -52,9 +52,7 @@ def _earned(brand):
         (1200, "2001-01-01T00:00:00+00:00", "2025-01-01T00:00:00+00:00", 2_000),
     ],
 )
-def test_the_window_is_calendar_months_from_the_first_payment_and_half_open(
-    brand, drain, *, months, first, later, earned
-):
+def test_window_is_half_open_calendar_months_from_the_first_payment(brand, drain, *, months, first, later, earned):
     brand.program(recurring_months=months)
     brand.affiliate("ben")
 
@@ -62,10 +60,10 @@ def test_the_window_is_calendar_months_from_the_first_payment_and_half_open(
         _sell(brand, at, customerId="cus_1")
         drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (earned, "Recurring")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (earned, "Recurring")]
 
 
-def test_the_window_always_starts_at_the_first_payment(brand, drain):
+def test_window_starts_at_the_first_payment_for_every_renewal(brand, drain):
     brand.program(recurring_months=1)
     brand.affiliate("ben")
 
@@ -73,10 +71,10 @@ def test_the_window_always_starts_at_the_first_payment(brand, drain):
         _sell(brand, at, customerId="cus_1")
         drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (2_000, "Recurring"), (0, "Recurring"), (0, "Recurring")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (2_000, "Recurring"), (0, "Recurring"), (0, "Recurring")]
 
 
-def test_a_payment_that_earns_nothing_is_a_conversion_all_the_same(brand, drain):
+def test_zero_commission_payment_is_still_a_conversion(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
@@ -107,7 +105,7 @@ def test_a_payment_that_earns_nothing_is_a_conversion_all_the_same(brand, drain)
         (1, 3, [0, 2_000, 2_000, 0]),
     ],
 )
-def test_the_first_invoices_of_a_customer_are_skipped_by_count(brand, drain, delay, months, earned):
+def test_first_invoices_of_a_customer_are_skipped_by_count(brand, drain, delay, months, earned):
     brand.program(recurring_delay_invoices=delay, recurring_months=months)
     brand.affiliate("ben")
 
@@ -115,11 +113,11 @@ def test_the_first_invoices_of_a_customer_are_skipped_by_count(brand, drain, del
         _sell(brand, f"2025-0{month}-10T00:00Z", customerId="cus_1")
         drain()
 
-    assert [cents for cents, _ in _earned(brand)] == earned
-    assert [kind for _, kind in _earned(brand)] == ["OneTime", "Recurring", "Recurring", "Recurring"]
+    assert [cents for cents, _ in _list_commissions(brand)] == earned
+    assert [kind for _, kind in _list_commissions(brand)] == ["OneTime", "Recurring", "Recurring", "Recurring"]
 
 
-def test_refunds_do_not_renumber_the_invoices(brand, drain):
+def test_refunds_do_not_renumber_invoices(brand, drain):
     brand.program(recurring_delay_invoices=2)
     brand.affiliate("ben")
 
@@ -130,10 +128,10 @@ def test_refunds_do_not_renumber_the_invoices(brand, drain):
         _sell(brand, customerId="cus_1")
         drain()
 
-    assert _earned(brand) == [(0, "OneTime"), (0, "Recurring"), (2_000, "Recurring")]
+    assert _list_commissions(brand) == [(0, "OneTime"), (0, "Recurring"), (2_000, "Recurring")]
 
 
-def test_refunding_the_first_payment_does_not_make_the_second_one_first(brand, drain):
+def test_refunded_first_payment_stays_first(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
@@ -142,7 +140,7 @@ def test_refunding_the_first_payment_does_not_make_the_second_one_first(brand, d
     _sell(brand, customerId="cus_1")
     drain()
 
-    assert _earned(brand)[1] == (0, "Recurring")
+    assert _list_commissions(brand)[1] == (0, "Recurring")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +172,7 @@ def test_refunding_the_first_payment_does_not_make_the_second_one_first(brand, d
         ({"customerName": "Zoe"}, {"customerName": "Zoe"}, False),
     ],
 )
-def test_a_customer_is_known_by_billing_id_else_by_email(brand, drain, first, second, is_same):
+def test_customer_is_identified_by_billing_id_or_email(brand, drain, first, second, is_same):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
@@ -182,10 +180,10 @@ def test_a_customer_is_known_by_billing_id_else_by_email(brand, drain, first, se
         _sell(brand, **buyer)
         drain()
 
-    assert _earned(brand)[1] == ((0, "Recurring") if is_same else (2_000, "OneTime"))
+    assert _list_commissions(brand)[1] == ((0, "Recurring") if is_same else (2_000, "OneTime"))
 
 
-def test_a_customer_is_known_within_one_campaign(brand, drain):
+def test_customer_identity_is_per_campaign(brand, drain):
     for slug in ("ben", "zoe"):
         brand.program(recurring_months=0)
         brand.affiliate(slug)
@@ -194,10 +192,10 @@ def test_a_customer_is_known_within_one_campaign(brand, drain):
     _sell(brand, customerId="cus_1", affiliateSlug="zoe")
     drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (2_000, "OneTime")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (2_000, "OneTime")]
 
 
-def test_a_customer_stays_one_whichever_affiliate_sends_them(brand, drain):
+def test_customer_identity_spans_affiliates(brand, drain):
     brand.program(recurring_months=0)
     for slug in ("ben", "zoe"):
         brand.affiliate(slug)
@@ -206,20 +204,20 @@ def test_a_customer_stays_one_whichever_affiliate_sends_them(brand, drain):
         _sell(brand, customerId="cus_1", affiliateSlug=slug)
         drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (0, "Recurring")]
 
 
-def test_a_customer_of_another_organization_is_another_customer(brand, rival, drain):
-    for each in (brand, rival):
-        each.program(recurring_months=0)
-        each.affiliate("ben")
-        _sell(each, customerId="cus_1")
+def test_customer_identity_is_per_tenant(brand, rival, drain):
+    for tenant in (brand, rival):
+        tenant.program(recurring_months=0)
+        tenant.affiliate("ben")
+        _sell(tenant, customerId="cus_1")
     drain()
 
-    assert _earned(brand) == _earned(rival) == [(2_000, "OneTime")]
+    assert _list_commissions(brand) == _list_commissions(rival) == [(2_000, "OneTime")]
 
 
-def test_an_earlier_payment_that_history_knows_moves_the_window(brand, drain):
+def test_earlier_payment_in_history_moves_the_window(brand, drain):
     brand.program(recurring_months=1)
     brand.affiliate("ben")
     _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
@@ -230,10 +228,10 @@ def test_an_earlier_payment_that_history_knows_moves_the_window(brand, drain):
     _sell(brand, "2025-03-02T00:00Z", customerId="cus_1")
     drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (0, "Recurring")]
 
 
-def test_refunding_the_second_payment_before_any_is_settled_leaves_the_first_one_first(brand, drain):
+def test_second_payment_refunded_unsettled_leaves_the_first(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
     _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
@@ -242,4 +240,4 @@ def test_refunding_the_second_payment_before_any_is_settled_leaves_the_first_one
     refund(brand, second)
     drain()
 
-    assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]
+    assert _list_commissions(brand) == [(2_000, "OneTime"), (0, "Recurring")]

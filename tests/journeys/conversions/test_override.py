@@ -1,4 +1,4 @@
-"""The recruiter's own row beside a recruit's sale (tracking spec, section 2 "Override conversion")."""
+"""The recruiter's own row for a recruit's sale (tracking spec, section 2 "Override conversion")."""
 
 import hashlib
 from decimal import Decimal
@@ -17,7 +17,7 @@ def _fixed(value):
     return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
 
 
-def test_a_recruits_sale_leaves_two_rows(brand, drain):
+def test_recruits_sale_creates_two_rows(brand, drain):
     pair = Recruits.create(brand)
 
     conversion_id = pair.sell(externalEventId="order-a", amountCents=10_000, currency="EUR", customerId="cus_1")
@@ -46,7 +46,7 @@ def test_a_recruits_sale_leaves_two_rows(brand, drain):
     assert (pair.balance(pair.ben), pair.balance(pair.ann)) == (2_000, 200)
 
 
-def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
+def test_both_rows_are_reported_with_all_fields(brand, drain):
     pair = Recruits.create(brand)
 
     conversion_id = pair.sell(externalEventId="order-a", amountCents=10_000, currency="EUR")
@@ -107,9 +107,7 @@ def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
         ("1000000", "USD", "12.3456", 12_345_600),
     ],
 )
-def test_the_share_is_a_percentage_of_the_commission_half_to_even(
-    brand, drain, *, commission, currency, percent, share
-):
+def test_override_is_a_percentage_rounded_half_even(brand, drain, *, commission, currency, percent, share):
     pair = Recruits.create(brand, percent=percent, **_fixed(commission))
 
     pair.sell(currency=currency)
@@ -133,7 +131,7 @@ def test_the_share_is_a_percentage_of_the_commission_half_to_even(
     ],
     ids=["one letter", "200", "201", "512", "200 accents", "201 accents", "one that looks like it"],
 )
-def test_the_external_id_names_parent_and_recruiter(brand, drain, event, prefix):
+def test_override_external_id_contains_parent_and_recruiter(brand, drain, event, prefix):
     pair = Recruits.create(brand)
 
     pair.sell(externalEventId=event)
@@ -142,7 +140,7 @@ def test_the_external_id_names_parent_and_recruiter(brand, drain, event, prefix)
     assert pair.overrides("external_event_id") == [(f"{prefix}:override:{pair.ann.hex}",)]
 
 
-def test_a_sale_may_bear_the_id_that_an_override_will_get(brand, drain):
+def test_sale_may_use_the_external_id_of_a_future_override(brand, drain):
     pair = Recruits.create(brand)
 
     pair.sell(externalEventId=f"order-a:override:{pair.ann.hex}", affiliateSlug="ann")
@@ -164,7 +162,7 @@ def test_only_an_approved_recruiter_earns(brand, drain, status):
     assert pair.parents("commission_cents") == [(2_000,)]
 
 
-def test_a_deleted_recruiter_earns_nothing(brand, drain):
+def test_deleted_recruiter_earns_nothing(brand, drain):
     pair = Recruits.create(brand)
     pair.change("update affiliate set deleted_at = now() where recruited_by_affiliate_id is null")
 
@@ -174,7 +172,7 @@ def test_a_deleted_recruiter_earns_nothing(brand, drain):
     assert pair.overrides("id") == []
 
 
-def test_a_campaign_that_pays_no_overrides_keeps_its_percent_to_itself(brand, drain):
+def test_disabled_overrides_pay_nothing(brand, drain):
     pair = Recruits.create(brand, percent="50", sub_affiliate_enabled=False)
 
     pair.sell()
@@ -183,7 +181,7 @@ def test_a_campaign_that_pays_no_overrides_keeps_its_percent_to_itself(brand, dr
     assert pair.overrides("id") == []
 
 
-def test_a_sale_without_a_recruiter_has_one_row(brand, drain):
+def test_sale_without_a_recruiter_has_one_row(brand, drain):
     pair = Recruits.create(brand)
 
     pair.sell(affiliateSlug="ann")
@@ -213,7 +211,7 @@ def test_only_one_level_is_paid(brand, drain):
         "update affiliate set recruited_by_affiliate_id = null",
     ],
 )
-def test_the_terms_are_those_of_the_settlement(brand, drain, change):
+def test_override_terms_are_fixed_at_settlement(brand, drain, change):
     pair = Recruits.create(brand)
     conversion_id = pair.sell()
     pair.settle(conversion_id)
@@ -224,7 +222,7 @@ def test_the_terms_are_those_of_the_settlement(brand, drain, change):
     assert pair.overrides("affiliate_id, commission_cents") == [(pair.ann, 200)]
 
 
-def test_a_row_of_a_test_key_has_an_override_that_says_so_too(brand, drain):
+def test_override_of_a_test_sale_is_a_test_row(brand, drain):
     pair = Recruits.create(brand)
 
     brand.other_key(is_test=True).sale()
@@ -234,7 +232,7 @@ def test_a_row_of_a_test_key_has_an_override_that_says_so_too(brand, drain):
     assert brand.rows("select distinct is_test from ledger_entry") == [(True,)]
 
 
-def test_an_override_is_held_as_long_as_its_sale(brand, drain):
+def test_override_has_the_hold_of_its_sale(brand, drain):
     brand.set(payoutGraceDays="7")
     pair = Recruits.create(brand)
 
@@ -244,7 +242,7 @@ def test_an_override_is_held_as_long_as_its_sale(brand, drain):
     assert pair.overrides("hold_until, occurred_at") == pair.parents("hold_until, occurred_at")
 
 
-def test_an_override_is_no_referred_revenue(brand, drain):
+def test_override_is_not_counted_as_revenue(brand, drain):
     pair = Recruits.create(brand)
 
     pair.sell()
@@ -253,15 +251,15 @@ def test_an_override_is_no_referred_revenue(brand, drain):
     assert brand.rows("select affiliate_id from affiliate_revenue") == [(pair.ben,)]
 
 
-def test_however_often_it_is_written_there_is_one_override(brand, drain):
+def test_repeated_writes_create_one_override(brand, drain):
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a")
 
     drain(deliveries=3)
     for _ in range(2):
         with db.unit_of_work(brand.id):
-            owed = [OwedShare(conversion_id, pair.ann, Decimal(10))]
-            override.write(organization_id=brand.id, owed=owed, now=clock.now())
+            owed_shares = [OwedShare(conversion_id, pair.ann, Decimal(10))]
+            override.write(organization_id=brand.id, owed=owed_shares, now=clock.now())
     assert brand.sale(externalEventId="order-a").json == {"ok": True, "deduped": True}
     drain()
 
@@ -275,21 +273,23 @@ def _fail_the_override(pair):
     pair.change("update job set failed_at = now(), attempt = max_attempts where name = 'override.write'")
 
 
-def test_an_override_that_failed_for_good_is_written_when_an_operator_replays_it(brand, drain):
+def test_failed_override_is_written_on_replay(brand, drain):
     pair = Recruits.create(brand)
     _fail_the_override(pair)
     drain()
     assert pair.overrides("id") == []
 
     with db.any_org_work():
-        dead = admin_queries.any_org_list_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
-        assert admin_queries.any_org_replay([row.id for row in dead]) != []
+        dead_jobs = admin_queries.any_org_list_dead(
+            queue="sales", organization_id=brand.id, name="override.write", limit=9
+        )
+        assert admin_queries.any_org_replay([row.id for row in dead_jobs]) != []
     drain()
 
     assert pair.overrides("commission_cents") == [(200,)]
 
 
-def test_an_override_that_failed_is_written_on_the_next_delivery_of_its_sale(brand, drain):
+def test_failed_override_is_written_on_the_next_delivery_of_its_sale(brand, drain):
     pair = Recruits.create(brand)
     _fail_the_override(pair)
 

@@ -1,4 +1,4 @@
-"""What becomes of a recruiter's row when its sale is refunded, denied or paid (tracking spec, sections 2, 3 and 6)."""
+"""The recruiter's row when its sale is refunded, denied or paid (tracking spec, sections 2, 3 and 6)."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +45,7 @@ def _without_ids(events):
         (10**12, {"default_commission_value": Decimal(100)}, "100", [1, 10**12 - 2, 1], [1, 10**12 - 2, 1]),
     ],
 )
-def test_the_override_gives_back_the_fraction_of_its_sale(brand, drain, *, amount, rate, percent, parts, reversals):
+def test_override_is_reversed_by_the_refunded_fraction(brand, drain, *, amount, rate, percent, parts, reversals):
     pair = Recruits.create(brand, percent=percent, **rate)
     pair.sell(externalEventId="order-a", amountCents=amount)
     drain()
@@ -62,7 +62,7 @@ def test_the_override_gives_back_the_fraction_of_its_sale(brand, drain, *, amoun
     assert pair.overrides("amount_cents, refunded_cents") == [(0, 0)]
 
 
-def test_a_partial_refund_leaves_both_rows_their_status(brand, drain):
+def test_partial_refund_keeps_the_status_of_both_rows(brand, drain):
     pair = Recruits.create(brand)
     pair.sell(externalEventId="order-a")
     drain()
@@ -74,7 +74,7 @@ def test_a_partial_refund_leaves_both_rows_their_status(brand, drain):
     assert _state(pair) == ([("Approved", 1_200, False)], [("Approved", 120, False)])
 
 
-def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
+def test_both_refunds_are_reported_with_all_fields(brand, drain):
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a", currency="EUR")
     drain()
@@ -88,7 +88,7 @@ def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
     times = brand.rows('select to_char(created_at, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') from refund order by created_at')
     fields = [(2_500, 2_500, False, times[0][0]), (7_500, 10_000, True, times[1][0])]
     common = {"programId": str(brand.programs[0]), "currency": "EUR"}
-    for is_override, own, reversed_cents in (
+    for is_override, identity, reversed_cents in (
         (False, {"conversionId": str(conversion_id), "affiliateId": str(pair.ben)}, [500, 1_500]),
         (
             True,
@@ -103,7 +103,7 @@ def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
     ):
         assert pair.events("conversion.refunded", is_override=is_override) == [
             common
-            | own
+            | identity
             | {
                 "refundedAmountCents": amount,
                 "commissionReversedCents": cents,
@@ -117,33 +117,33 @@ def test_both_rows_are_told_to_the_brand_field_by_field(brand, drain):
 
 @pytest.mark.parametrize("parts", [[3_333], [3_333, 3_333, None], [None], [1, 1, 1, 9_997]])
 @pytest.mark.parametrize("settles_first", [True, False], ids=["between", "before both"])
-def test_refunds_that_come_before_the_override_lead_to_the_same_end(brand, rival, drain, parts, settles_first):
-    usual, early = Recruits.create(brand, percent="12.5"), Recruits.create(rival, percent="12.5")
-    usual.sell(externalEventId="order-a")
+def test_refunds_before_the_override_give_the_same_result(brand, rival, drain, parts, settles_first):
+    refunded_after, refunded_before = Recruits.create(brand, percent="12.5"), Recruits.create(rival, percent="12.5")
+    refunded_after.sell(externalEventId="order-a")
     drain()
     for part in parts:
         refund(brand, "order-a", part)
         drain()
 
-    conversion_id = early.sell(externalEventId="order-a")
+    conversion_id = refunded_before.sell(externalEventId="order-a")
     if settles_first:
-        early.settle(conversion_id)
+        refunded_before.settle(conversion_id)
     for part in parts:
         assert refund(rival, "order-a", part).status_code == 200
-    assert early.overrides("id") == []
+    assert refunded_before.overrides("id") == []
     drain(deliveries=2)
 
-    assert _state(early) == _state(usual)
-    assert early.balance(early.ann) == usual.balance(usual.ann)
-    assert early.balance(early.ben) == usual.balance(usual.ben)
+    assert _state(refunded_before) == _state(refunded_after)
+    assert refunded_before.balance(refunded_before.ann) == refunded_after.balance(refunded_after.ann)
+    assert refunded_before.balance(refunded_before.ben) == refunded_after.balance(refunded_after.ben)
     for type in ("conversion.created", "conversion.refunded"):
         for is_override in (True, False):
-            assert _without_ids(early.events(type, is_override=is_override)) == _without_ids(
-                usual.events(type, is_override=is_override)
+            assert _without_ids(refunded_before.events(type, is_override=is_override)) == _without_ids(
+                refunded_after.events(type, is_override=is_override)
             ), (type, is_override)
 
 
-def test_refunds_and_the_override_at_the_same_time_lead_to_the_same_end(brand, drain):
+def test_refunds_concurrent_with_the_override_give_the_same_result(brand, drain):
     pair = Recruits.create(brand, percent="33.3333")
     pair.settle(pair.sell(externalEventId="order-a"))
     start = threading.Barrier(9)
@@ -159,28 +159,28 @@ def test_refunds_and_the_override_at_the_same_time_lead_to_the_same_end(brand, d
         codes = list(pool.map(send, [None, 101, 202, 303, 404, 505, 606, 707, 808]))
     drain()
 
-    # 3,636 of 10,000 are back; 2,000 and 667 were earned
+    # 3,636 of 10,000 are refunded; 2,000 and 667 were earned
     assert codes[1:] == [200] * 8
     assert _state(pair) == ([("Pending", 2_000 - 727, False)], [("Pending", 667 - 243, False)])
     assert (pair.balance(pair.ben), pair.balance(pair.ann)) == (1_273, 424)
     assert len(pair.events("conversion.refunded", is_override=True)) == 8
 
 
-def test_an_override_that_has_refunds_to_follow_makes_way_for_a_payout_run(brand, drain):
+def test_override_with_pending_refunds_waits_for_a_payout_run(brand, drain):
     # given: a sale that was refunded before its recruiter's share was written
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a")
     pair.settle(conversion_id)
     refund(brand, "order-a", 4_000)
 
-    # when: a run is at work, and pays for the sale just then
+    # when: a payout run is in progress and locks the sale
     with db.unit_of_work(brand.id):
         advisory_locks.take_payout_run_lock(brand.id)
-        written = begun(lambda: drain("sales"))
+        join_writer = begun(lambda: drain("sales"))
         db.db.run("select from conversion where id = %s for key share", (conversion_id,))
-    written()
+    join_writer()
 
-    # then: nobody was broken off, and the share comes after the run
+    # then: no job failed, and the override is written after the run
     assert brand.rows("select last_error, max_attempts - attempt from job where name = 'override.write'") == [
         (None, 20)
     ]
@@ -189,7 +189,7 @@ def test_an_override_that_has_refunds_to_follow_makes_way_for_a_payout_run(brand
     assert _state(pair) == ([("Pending", 1_200, False)], [("Pending", 120, False)])
 
 
-def test_a_cascade_that_runs_again_takes_nothing_more(brand, drain):
+def test_repeated_cascade_reverses_nothing_more(brand, drain):
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a")
     drain()
@@ -204,7 +204,7 @@ def test_a_cascade_that_runs_again_takes_nothing_more(brand, drain):
     assert len(pair.events("conversion.refunded", is_override=True)) == 1
 
 
-def test_a_cascade_without_an_override_does_nothing(brand, drain):
+def test_cascade_without_an_override_does_nothing(brand, drain):
     pair = Recruits.create(brand, sub_affiliate_enabled=False)
     pair.sell(externalEventId="order-a")
     drain()
@@ -217,7 +217,7 @@ def test_a_cascade_without_an_override_does_nothing(brand, drain):
 
 
 @pytest.mark.parametrize("part", [4_000, None], ids=["part", "all"])
-def test_an_override_that_was_paid_out_is_left_alone(brand, drain, part):
+def test_paid_override_is_not_reversed(brand, drain, part):
     pair = Recruits.create(brand)
     pair.sell(externalEventId="order-a")
     drain()
@@ -232,7 +232,7 @@ def test_an_override_that_was_paid_out_is_left_alone(brand, drain, part):
     assert pair.parents("reversed_cents") == [(800,) if part else (2_000,)]
 
 
-def test_an_override_that_was_paid_out_after_a_partial_refund_keeps_the_rest(brand, drain):
+def test_override_paid_after_a_partial_refund_keeps_the_rest(brand, drain):
     pair = Recruits.create(brand)
     pair.sell(externalEventId="order-a")
     drain()
@@ -248,7 +248,7 @@ def test_an_override_that_was_paid_out_after_a_partial_refund_keeps_the_rest(bra
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-def test_an_override_that_is_written_late_starts_as_its_sale_stands(brand, drain, status):
+def test_late_override_has_the_status_of_its_sale(brand, drain, status):
     pair = Recruits.create(brand)
     pair.settle(pair.sell())
     pair.change(f"update conversion set status = '{status}'")
@@ -260,7 +260,7 @@ def test_an_override_that_is_written_late_starts_as_its_sale_stands(brand, drain
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["in time", "late"])
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-def test_an_override_of_a_sale_that_earns_nothing_gives_nothing_back(brand, drain, status, is_late):
+def test_override_of_a_denied_sale_reverses_nothing(brand, drain, status, is_late):
     pair = Recruits.create(brand)
     pair.settle(pair.sell(externalEventId="order-a"))
     if not is_late:

@@ -1,4 +1,4 @@
-"""Holds that pass: Pending becomes Approved, silently. Source: core spec, section 3 "States"."""
+"""Expired holds: Pending becomes Approved without an event. Source: core spec, section 3 "States"."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ def _release():
         release.any_org_release(now=clock.now())
 
 
-def _released():
+def _release_batch():
     with db.any_org_work():
         return reviews.any_org_release(now=clock.now(), limit=5_000)
 
@@ -36,16 +36,16 @@ def _statuses(brand):
     return dict(brand.rows("select id, status from conversion"))
 
 
-def test_what_has_passed_its_hold_is_approved_and_the_rest_waits(brand, ben):
-    passed = conversion(brand, ben, hold_until=ago(seconds=1))
-    held = conversion(brand, ben, hold_until=began() + timedelta(hours=1))
+def test_conversion_past_its_hold_is_approved(brand, ben):
+    past_hold = conversion(brand, ben, hold_until=ago(seconds=1))
+    within_hold = conversion(brand, ben, hold_until=began() + timedelta(hours=1))
 
     _release()
 
-    assert _statuses(brand) == {passed: "Approved", held: "Pending"}
+    assert _statuses(brand) == {past_hold: "Approved", within_hold: "Pending"}
 
 
-def test_nobody_is_told(brand, ben):
+def test_release_sends_no_event(brand, ben):
     conversion(brand, ben, hold_until=ago(days=1))
 
     _release()
@@ -55,7 +55,7 @@ def test_nobody_is_told(brand, ben):
 
 
 @pytest.mark.parametrize("status", ["Approved", "Paid", "Refunded", "Denied", "Invalidated"])
-def test_only_what_is_pending_moves(brand, ben, status):
+def test_only_pending_conversions_are_released(brand, ben, status):
     row = conversion(brand, ben, status=status, hold_until=ago(days=1))
 
     _release()
@@ -63,7 +63,7 @@ def test_only_what_is_pending_moves(brand, ben, status):
     assert _statuses(brand) == {row: status}
 
 
-def test_locked_history_stays_where_it_is(brand, ben):
+def test_locked_history_is_not_released(brand, ben):
     row = conversion(brand, ben, payout_locked=True, hold_until=ago(days=100))
 
     _release()
@@ -71,7 +71,7 @@ def test_locked_history_stays_where_it_is(brand, ben):
     assert _statuses(brand) == {row: "Pending"}
 
 
-def test_every_organization_is_served(brand, rival, ben):
+def test_every_tenant_is_processed(brand, rival, ben):
     rival.program()
     conversion(brand, ben, hold_until=ago(days=1))
     conversion(rival, rival.affiliate("ben"), hold_until=ago(days=1))
@@ -81,22 +81,22 @@ def test_every_organization_is_served(brand, rival, ben):
     assert [*_statuses(brand).values(), *_statuses(rival).values()] == ["Approved", "Approved"]
 
 
-def test_more_than_one_portion_is_caught_up(brand, ben, drain, monkeypatch):
-    while _released():
-        pass  # what other tests left due
+def test_more_than_one_batch_is_released(brand, ben, drain, monkeypatch):
+    while _release_batch():
+        pass  # rows that other tests left due
     monkeypatch.setattr("pipelines.conversions.release._BATCH", 2)
     for _ in range(5):
         conversion(brand, ben, hold_until=ago(days=1))
     with db.any_org_work():
         work.enqueue(jobs.HOLD_RELEASE, organization_id=None)
 
-    ran = drain()
+    jobs_run = drain()
 
     assert set(_statuses(brand).values()) == {"Approved"}
-    assert ran == 3
+    assert jobs_run == 3
 
 
-def test_two_at_once_and_a_repeat_change_nothing_more(brand, ben):
+def test_concurrent_and_repeated_releases_change_nothing_more(brand, ben):
     for _ in range(20):
         conversion(brand, ben, hold_until=ago(days=1))
 
@@ -106,32 +106,32 @@ def test_two_at_once_and_a_repeat_change_nothing_more(brand, ben):
     assert set(_statuses(brand).values()) == {"Approved"}
 
 
-def test_a_row_that_somebody_is_at_work_on_waits_for_the_next_time(brand, ben):
+def test_locked_row_is_released_on_the_next_run(brand, ben):
     row = conversion(brand, ben, hold_until=ago(days=1))
     other = conversion(brand, ben, hold_until=ago(days=1))
 
     with db.unit_of_work(brand.id):
         db.db.run("select from conversion where id = %s for update", (row,))
         begun(_release)()
-    meanwhile = _statuses(brand)
+    statuses_while_locked = _statuses(brand)
     _release()
 
-    assert meanwhile == {row: "Pending", other: "Approved"}
+    assert statuses_while_locked == {row: "Pending", other: "Approved"}
     assert _statuses(brand) == {row: "Approved", other: "Approved"}
 
 
-def test_a_sale_is_released_with_its_hold_and_can_still_be_denied(brand, ben):
-    made = brand.sale().json["conversionId"]
-    brand.get(f"/api/v1/conversions/{made}")
+def test_released_sale_can_still_be_denied(brand, ben):
+    conversion_id = brand.sale().json["conversionId"]
+    brand.get(f"/api/v1/conversions/{conversion_id}")
     brand.rows("update conversion set hold_until = now() - interval '1 hour' returning 1")
 
     _release()
-    answer = brand.person("Manager").post(f"/api/conversions/{made}/deny")
+    answer = brand.person("Manager").post(f"/api/conversions/{conversion_id}/deny")
 
     assert (answer.status_code, answer.json["status"]) == (200, "Denied")
 
 
-def test_it_runs_every_hour():
+def test_release_runs_every_hour():
     (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.HOLD_RELEASE]
 
     assert cron.split()[1:] == ["*"] * 4

@@ -1,4 +1,4 @@
-"""Whatever is done to a recruit's sale, in whatever order, the ledger comes to what the columns say.
+"""Whatever actions are taken on a recruit's sale, in any order, the ledger matches the columns.
 
 Source: core spec, "States"; tracking spec, section 3 "States and transitions" and "Refund body".
 """
@@ -15,7 +15,7 @@ from tests.support.rows.brands import Brand
 
 _EARNS_NOTHING = ("Denied", "Invalidated")
 _ORDERS = count(1)
-# Refunds (numbers) leave something over most of the time, and what is invalidated often comes back.
+# Refunds (numbers) are usually partial, and invalidated sales are often validated again.
 _STEPS = st.one_of(
     st.integers(1, 1_500),
     st.sampled_from(["work", "invalidate", "validate", 9_999]),
@@ -23,13 +23,13 @@ _STEPS = st.one_of(
 )
 
 
-def _kept(row):
+def _net_commission(row):
     status, commission_cents, reversed_cents = row
     return 0 if status in _EARNS_NOTHING else commission_cents - reversed_cents
 
 
-def _take(recruits, manager, sale_id, order, step):
-    """Take one step, which the service may refuse with a reason of its own."""
+def _perform(recruits, manager, sale_id, order, step):
+    """Perform one step, which the service may refuse."""
     if isinstance(step, int):
         answer = recruits.brand.refund(order, step)
     elif step == "work":
@@ -47,7 +47,7 @@ def _take(recruits, manager, sale_id, order, step):
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(amount_cents=st.integers(3_000, 9_999), steps=st.lists(_STEPS, min_size=5, max_size=12))
-def test_the_money_adds_up_whatever_is_decided(app, amount_cents, steps):
+def test_ledger_matches_after_any_sequence_of_decisions(app, amount_cents, steps):
     brand = Brand.create(app)
     recruits = Recruits.create(brand, percent="33.3333")
     order = f"order-{next(_ORDERS)}"
@@ -55,14 +55,14 @@ def test_the_money_adds_up_whatever_is_decided(app, amount_cents, steps):
     manager = brand.person("Manager")
 
     for step in steps:
-        _take(recruits, manager, sale_id, order, step)
+        _perform(recruits, manager, sale_id, order, step)
         assert books.broken(brand.id, is_finished=False) == []
     drain()
 
     assert books.broken(brand.id) == []
-    own = recruits.parents("status, commission_cents, reversed_cents")
-    above = recruits.overrides("status, commission_cents, reversed_cents")
-    assert recruits.balance(recruits.ben) == sum(_kept(row) for row in own)
-    assert recruits.balance(recruits.ann) == sum(_kept(row) for row in above)
-    if own[0][0] in _EARNS_NOTHING:
-        assert [_kept(row) for row in above] in ([], [0])
+    sale_rows = recruits.parents("status, commission_cents, reversed_cents")
+    override_rows = recruits.overrides("status, commission_cents, reversed_cents")
+    assert recruits.balance(recruits.ben) == sum(_net_commission(row) for row in sale_rows)
+    assert recruits.balance(recruits.ann) == sum(_net_commission(row) for row in override_rows)
+    if sale_rows[0][0] in _EARNS_NOTHING:
+        assert [_net_commission(row) for row in override_rows] in ([], [0])

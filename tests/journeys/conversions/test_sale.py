@@ -1,7 +1,7 @@
-"""From a signed sale to what the brand's receiver is told."""
+"""From a signed sale to what the brand's receiver gets."""
 
 
-def test_a_signed_sale_becomes_a_priced_conversion(brand, drain):
+def test_signed_sale_becomes_a_priced_conversion(brand, drain):
     brand.program()
     affiliate_id = brand.affiliate("ben")
 
@@ -17,7 +17,7 @@ def test_a_signed_sale_becomes_a_priced_conversion(brand, drain):
     assert brand.rows("select kind, amount_cents, currency from ledger_entry") == [("earn", 2_000, "USD")]
 
 
-def test_the_same_sale_again_is_deduped_for_ever(brand, drain):
+def test_repeated_sale_is_deduplicated_forever(brand, drain):
     brand.program()
     brand.affiliate("ben")
 

@@ -1,4 +1,4 @@
-"""What the terms leave on a sale: renewals of the sale leg, the rate, the hold (core spec, sections 2 and 3)."""
+"""What program terms do to a sale: renewals of the sale leg, the rate, the hold (core spec, sections 2 and 3)."""
 
 import itertools
 from datetime import datetime
@@ -15,21 +15,21 @@ from tests.support.rows.refunding import refund
 _NUMBERS = itertools.count(1)
 
 
-def _sell(brand, drain, *moments, **fields):
-    """Accept sales of 100 dollars of one customer as they would have been accepted at those times, and settle them."""
-    for moment in moments:
+def _sell(brand, drain, *times, **fields):
+    """Accept sales of 100 dollars of one customer at the given times, and settle them."""
+    for time in times:
         body = {"externalEventId": f"terms-{next(_NUMBERS)}", "affiliateSlug": "ben", "amountCents": 10_000}
         with db.unit_of_work(brand.id):
             acceptance.accept_sale(
                 organization_id=brand.id,
                 body=SaleBody().load(body | {"customerId": "cus_1"} | fields),
                 is_test=False,
-                now=datetime.fromisoformat(moment),
+                now=datetime.fromisoformat(time),
             )
         drain()
 
 
-def _earned(brand):
+def _list_commissions(brand):
     return brand.rows("select commission_cents, type from conversion order by occurred_at, id")
 
 
@@ -59,12 +59,12 @@ def _with_sale_leg(brand, model, **columns):
         (0, 1, [0, 0, 0, 0]),
     ],
 )
-def test_the_sale_leg_pays_renewals_as_a_sale_campaign_does(brand, drain, *, model, months, delay, earned):
+def test_sale_leg_pays_renewals_like_a_sale_campaign(brand, drain, *, model, months, delay, earned):
     _with_sale_leg(brand, model, recurring_months=months, recurring_delay_invoices=delay)
 
     _sell(brand, drain, "2025-01-31T10:00Z", "2025-02-28T09:59:59Z", "2025-02-28T10:00Z", "2025-04-30T10:00Z")
 
-    assert _earned(brand) == [
+    assert _list_commissions(brand) == [
         (earned[0], "OneTime"),
         (earned[1], "Recurring"),
         (earned[2], "Recurring"),
@@ -76,22 +76,22 @@ def _rate(type, value):
     return {"default_commission_type": type, "default_commission_value": Decimal(value)}
 
 
-def _own(type, value):
+def _custom_rate(type, value):
     return {"custom_commission_type": type, "custom_commission_value": Decimal(value)}
 
 
 @pytest.mark.parametrize(
-    ("program", "affiliate", "kept"),
+    ("program", "affiliate", "expected"),
     [
         (_rate("Percentage", "12.345678"), {}, ("program", "Percentage", Decimal("12.345678"))),
         (_rate("Fixed", "7.5"), {}, ("program", "Fixed", Decimal("7.5"))),
         (_rate("Percentage", "0"), {}, ("program", "Percentage", Decimal(0))),
-        (_rate("Percentage", "20"), _own("Percentage", "33.3"), ("affiliate", "Percentage", Decimal("33.3"))),
-        (_rate("Percentage", "20"), _own("Fixed", "0.000001"), ("affiliate", "Fixed", Decimal("0.000001"))),
-        (_rate("Fixed", "7.5"), _own("Percentage", "0"), ("affiliate", "Percentage", Decimal(0))),
+        (_rate("Percentage", "20"), _custom_rate("Percentage", "33.3"), ("affiliate", "Percentage", Decimal("33.3"))),
+        (_rate("Percentage", "20"), _custom_rate("Fixed", "0.000001"), ("affiliate", "Fixed", Decimal("0.000001"))),
+        (_rate("Fixed", "7.5"), _custom_rate("Percentage", "0"), ("affiliate", "Percentage", Decimal(0))),
     ],
 )
-def test_a_sale_keeps_the_value_of_the_rate_that_was_applied(brand, drain, program, affiliate, kept):
+def test_sale_keeps_its_applied_rate(brand, drain, program, affiliate, expected):
     brand.program(**program)
     brand.affiliate("ben", **affiliate)
     _sell(brand, drain, "2025-01-31T10:00Z")
@@ -104,12 +104,12 @@ def test_a_sale_keeps_the_value_of_the_rate_that_was_applied(brand, drain, progr
     _sell(brand, drain, "2025-02-28T10:00Z")
 
     assert brand.rows("select rate_source, rate_type, rate_value from conversion order by occurred_at") == [
-        kept,
+        expected,
         ("program", "Fixed", Decimal(99)),
     ]
 
 
-def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain):
+def test_sale_keeps_its_group_or_tier_rate(brand, drain):
     program_id, group_id = brand.program(), ids.new_id()
     with db.unit_of_work(brand.id):
         partner_groups.insert(
@@ -138,7 +138,7 @@ def test_a_sale_keeps_the_value_of_its_groups_and_of_its_tiers_rate(brand, drain
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
-def test_a_sale_keeps_the_value_of_the_sale_leg(brand, drain, model):
+def test_sale_keeps_its_sale_leg_rate(brand, drain, model):
     _with_sale_leg(brand, model)
 
     _sell(brand, drain, "2025-01-31T10:00Z")
@@ -148,7 +148,7 @@ def test_a_sale_keeps_the_value_of_the_sale_leg(brand, drain, model):
     ]
 
 
-def test_a_payment_that_earns_nothing_keeps_the_rate_too(brand, drain):
+def test_unpaid_renewal_keeps_its_rate(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
@@ -160,26 +160,26 @@ def test_a_payment_that_earns_nothing_keeps_the_rate_too(brand, drain):
     ]
 
 
-def _held(brand):
-    """(status, days from the sale's own time until it is free) in the order of the sales."""
+def _list_holds(brand):
+    """Return (status, days from the sale until its hold ends) in the order of the sales."""
     return brand.rows(
         "select status, extract(epoch from hold_until - occurred_at)::int / 86400 from conversion order by occurred_at"
     )
 
 
-@pytest.mark.parametrize(("days", "held"), [("7", 7), ("0", 0), ("90", 90), ("30", 30)])
-def test_pending_sales_are_held_anew_when_the_days_of_grace_change(brand, drain, days, held):
+@pytest.mark.parametrize(("days", "hold_days"), [("7", 7), ("0", 0), ("90", 90), ("30", 30)])
+def test_changed_grace_days_move_holds_of_pending_sales(brand, drain, days, hold_days):
     brand.program()
     brand.affiliate("ben")
     _sell(brand, drain, "2025-01-01T10:00Z", "2025-01-02T10:00Z")
 
     brand.set(payoutGraceDays=days)
 
-    assert _held(brand) == [("Pending", held), ("Pending", held)]
+    assert _list_holds(brand) == [("Pending", hold_days), ("Pending", hold_days)]
 
 
 @pytest.mark.parametrize("status", ["Approved", "Paid", "Refunded", "Denied", "Invalidated"])
-def test_a_sale_that_is_not_pending_keeps_its_hold_when_the_days_of_grace_change(brand, drain, status):
+def test_changed_grace_days_keep_holds_of_other_sales(brand, drain, status):
     brand.program()
     brand.affiliate("ben")
     _sell(brand, drain, "2025-01-01T10:00Z")
@@ -188,21 +188,21 @@ def test_a_sale_that_is_not_pending_keeps_its_hold_when_the_days_of_grace_change
 
     brand.set(payoutGraceDays="7")
 
-    assert _held(brand) == [(status, 30), ("Pending", 7)]
+    assert _list_holds(brand) == [(status, 30), ("Pending", 7)]
 
 
-def test_the_days_of_grace_of_one_brand_hold_nothing_of_another(brand, rival, drain):
-    for each in (brand, rival):
-        each.program()
-        each.affiliate("ben")
-        _sell(each, drain, "2025-01-01T10:00Z")
+def test_changed_grace_days_do_not_affect_other_tenants(brand, rival, drain):
+    for tenant in (brand, rival):
+        tenant.program()
+        tenant.affiliate("ben")
+        _sell(tenant, drain, "2025-01-01T10:00Z")
 
     brand.set(payoutGraceDays="7")
 
-    assert (_held(brand), _held(rival)) == ([("Pending", 7)], [("Pending", 30)])
+    assert (_list_holds(brand), _list_holds(rival)) == ([("Pending", 7)], [("Pending", 30)])
 
 
-def test_a_sale_that_is_settled_after_the_change_has_the_new_days(brand, drain):
+def test_sale_settled_after_the_change_has_the_new_grace_days(brand, drain):
     brand.program()
     brand.affiliate("ben")
     assert brand.sale(externalEventId="order-a").status_code == 200
@@ -210,10 +210,10 @@ def test_a_sale_that_is_settled_after_the_change_has_the_new_days(brand, drain):
     brand.set(payoutGraceDays="7")
     drain()
 
-    assert _held(brand) == [("Pending", 7)]
+    assert _list_holds(brand) == [("Pending", 7)]
 
 
-def test_another_setting_holds_nothing_anew(brand, drain):
+def test_other_settings_change_no_hold(brand, drain):
     brand.program()
     brand.affiliate("ben")
     _sell(brand, drain, "2025-01-01T10:00Z")
@@ -221,10 +221,10 @@ def test_another_setting_holds_nothing_anew(brand, drain):
 
     brand.set(plan="Pro")
 
-    assert _held(brand) == [("Pending", 3)]
+    assert _list_holds(brand) == [("Pending", 3)]
 
 
-def test_a_partly_refunded_sale_is_pending_and_held_anew(brand, drain):
+def test_changed_grace_days_move_the_hold_of_a_partly_refunded_sale(brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a")
@@ -233,4 +233,4 @@ def test_a_partly_refunded_sale_is_pending_and_held_anew(brand, drain):
 
     brand.set(payoutGraceDays="7")
 
-    assert _held(brand) == [("Pending", 7)]
+    assert _list_holds(brand) == [("Pending", 7)]

@@ -1,7 +1,7 @@
-"""Who is credited for the payments of one person, which payment it is and what it earns: by the rules alone.
+"""Reference model: who is credited for a customer's payments, their order and commission.
 
-It knows nothing of how payments come: a gateway is a name, and what has none is an import, a signed sale or one that
-somebody recorded by hand.
+It ignores how payments arrive: a gateway is a name, and a payment without one is an import, a signed sale or one
+recorded manually.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _LEADS_COUNT = timedelta(days=90)
 
 @dataclass(eq=False)
 class Payment:
-    """A payment as it is told; `type` and `earns` are given where its source says them itself."""
+    """A payment as reported; `type` and `earns` are set if its source specifies them."""
 
     id: str
     at: datetime
@@ -43,7 +43,7 @@ class Payment:
 
 @dataclass(frozen=True)
 class Lead:
-    """Somebody who signed up through an affiliate."""
+    """A person who signed up through an affiliate."""
 
     at: datetime
     inbox: str
@@ -52,7 +52,7 @@ class Lead:
 
 @dataclass(eq=False)
 class Person:
-    """Somebody as a program knows them."""
+    """A customer as a program knows them."""
 
     customer: str | None
     gateway: str | None
@@ -63,7 +63,7 @@ class Person:
 
 @dataclass
 class Reference:
-    """What is to come of payments in the order in which they are booked, at 20 % of 100.00."""
+    """The expected result of payments in booking order, at 20 % of 100.00."""
 
     months: int | None
     delay: int
@@ -73,71 +73,87 @@ class Reference:
     people: list[Person] = field(default_factory=list)
     inboxes: dict[str, Person] = field(default_factory=dict)
 
-    def book(self, paid: Payment) -> None:
-        paid.affiliate = paid.slug or self._known(paid)
-        if paid.affiliate is None:
-            self.waiting.append(paid)
+    def book(self, payment: Payment) -> None:
+        payment.affiliate = payment.slug or self._known(payment)
+        if payment.affiliate is None:
+            self.waiting.append(payment)
             return
-        person = self._person(paid)
+        person = self._person(payment)
         if person:
             person.payments += 1
-            person.first = min(person.first or paid.at, paid.at)
-        number, first = (person.payments, person.first) if person else (1, paid.at)
-        is_in = self.months is None or paid.at < window_end(first_paid_at=first, months=self.months)
-        paid.type = paid.type or ("OneTime" if number == 1 else "Recurring")
-        paid.commission = (2_000 if is_in and number > self.delay else 0) if paid.earns is None else paid.earns
-        self.booked.append(paid)
-        later = [one for one in self.waiting if one.at >= paid.at and self._known(one)]
-        for one in sorted(later, key=lambda one: one.at):
-            if one in self.waiting:
-                self.waiting.remove(one)
-                self.book(one)
-
-    def _known(self, paid: Payment) -> str | None:
-        for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
-            earlier = [one for one in self.booked if one.at <= paid.at and is_same(paid, one)]
-            if earlier:
-                return max(earlier, key=lambda one: one.at).affiliate
-        seen = [one.at for one in (*self.booked, *self.waiting) if paid.inbox and one.inbox == paid.inbox]
-        leads = [
-            one
-            for one in self.leads
-            if one.inbox == paid.inbox
-            and one.at <= paid.at < one.at + _LEADS_COUNT
-            and not any(at < one.at for at in seen)
+            person.first = min(person.first or payment.at, payment.at)
+        number, first = (person.payments, person.first) if person else (1, payment.at)
+        is_in = self.months is None or payment.at < window_end(first_paid_at=first, months=self.months)
+        payment.type = payment.type or ("OneTime" if number == 1 else "Recurring")
+        payment.commission = (2_000 if is_in and number > self.delay else 0) if payment.earns is None else payment.earns
+        self.booked.append(payment)
+        later = [
+            payment_row for payment_row in self.waiting if payment_row.at >= payment.at and self._known(payment_row)
         ]
-        return max(leads, key=lambda one: one.at).slug if leads else None
+        for payment_row in sorted(later, key=lambda payment_row: payment_row.at):
+            if payment_row in self.waiting:
+                self.waiting.remove(payment_row)
+                self.book(payment_row)
 
-    def _is_same_subscription(self, paid: Payment, earlier: Payment) -> bool:
-        return bool(paid.subscription) and paid.subscription == earlier.subscription
+    def _known(self, payment: Payment) -> str | None:
+        for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
+            earlier = [
+                payment_row
+                for payment_row in self.booked
+                if payment_row.at <= payment.at and is_same(payment, payment_row)
+            ]
+            if earlier:
+                return max(earlier, key=lambda payment_row: payment_row.at).affiliate
+        same_inbox_times = [
+            payment_row.at
+            for payment_row in (*self.booked, *self.waiting)
+            if payment.inbox and payment_row.inbox == payment.inbox
+        ]
+        leads = [
+            payment_row
+            for payment_row in self.leads
+            if payment_row.inbox == payment.inbox
+            and payment_row.at <= payment.at < payment_row.at + _LEADS_COUNT
+            and not any(at < payment_row.at for at in same_inbox_times)
+        ]
+        return max(leads, key=lambda payment_row: payment_row.at).slug if leads else None
 
-    def _is_same_customer(self, paid: Payment, earlier: Payment) -> bool:
-        if paid.customer is None or paid.customer != earlier.customer or earlier.gateway not in (None, paid.gateway):
+    def _is_same_subscription(self, payment: Payment, earlier: Payment) -> bool:
+        return bool(payment.subscription) and payment.subscription == earlier.subscription
+
+    def _is_same_customer(self, payment: Payment, earlier: Payment) -> bool:
+        if (
+            payment.customer is None
+            or payment.customer != earlier.customer
+            or earlier.gateway not in (None, payment.gateway)
+        ):
             return False
-        is_apart = earlier.gateway is None and paid.customer.isdigit() and None not in (paid.inbox, earlier.inbox)
-        return not is_apart or paid.inbox == earlier.inbox
+        is_apart = earlier.gateway is None and payment.customer.isdigit() and None not in (payment.inbox, earlier.inbox)
+        return not is_apart or payment.inbox == earlier.inbox
 
-    def _is_same_inbox(self, paid: Payment, earlier: Payment) -> bool:
-        return bool(paid.inbox) and paid.inbox == earlier.inbox and earlier.gateway in (None, paid.gateway)
+    def _is_same_inbox(self, payment: Payment, earlier: Payment) -> bool:
+        return bool(payment.inbox) and payment.inbox == earlier.inbox and earlier.gateway in (None, payment.gateway)
 
-    def _person(self, paid: Payment) -> Person | None:
-        by_email = self.inboxes.get(paid.inbox or "")
-        if paid.customer is None:
-            if paid.inbox and by_email is None:
-                by_email = self.inboxes[paid.inbox] = Person(None, None)
+    def _person(self, payment: Payment) -> Person | None:
+        by_email = self.inboxes.get(payment.inbox or "")
+        if payment.customer is None:
+            if payment.inbox and by_email is None:
+                by_email = self.inboxes[payment.inbox] = Person(None, None)
             return by_email
-        same = [one for one in self.people if one.customer == paid.customer]
-        person = next((one for one in same if one.gateway == paid.gateway), None)
-        if person is None and same and None in (same[0].gateway, paid.gateway):
-            is_apart = paid.customer.isdigit() and same[0].email and paid.inbox and same[0].email != paid.inbox
-            person = None if is_apart else same[0]
+        same_id = [payment_row for payment_row in self.people if payment_row.customer == payment.customer]
+        person = next((payment_row for payment_row in same_id if payment_row.gateway == payment.gateway), None)
+        if person is None and same_id and None in (same_id[0].gateway, payment.gateway):
+            is_apart = (
+                payment.customer.isdigit() and same_id[0].email and payment.inbox and same_id[0].email != payment.inbox
+            )
+            person = None if is_apart else same_id[0]
         if person is None:
-            person = Person(paid.customer, paid.gateway)
+            person = Person(payment.customer, payment.gateway)
             self.people.append(person)
-        person.gateway, person.email = person.gateway or paid.gateway, paid.inbox or person.email
+        person.gateway, person.email = person.gateway or payment.gateway, payment.inbox or person.email
         if by_email and by_email.customer is None:
             person.payments += by_email.payments
             person.first = min(filter(None, (person.first, by_email.first)), default=None)
-        if paid.inbox and (by_email is None or by_email.customer is None):
-            self.inboxes[paid.inbox] = person
+        if payment.inbox and (by_email is None or by_email.customer is None):
+            self.inboxes[payment.inbox] = person
         return person

@@ -1,4 +1,4 @@
-"""One customer over all sources: random histories end as the rules say, whatever came first and however often.
+"""One customer across all sources: random histories match the reference model, whatever the order and repetition.
 
 Source: tracking spec, section 8; core spec, "Program fields accepted on create or update", rule 4.
 """
@@ -22,17 +22,17 @@ from tests.support.gateways.stage import Purchase
 from tests.support.rows import lead_rows
 
 _EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", "c@x.test", "d@x.test", "e@x.test", None)
-# Shops number their customers; those of the others are unlike anybody else's.
+# WooCommerce shops number their customers; the ids of other gateways are unique.
 _CUSTOMERS = ("cus_1", "cus_2", "11", "12", "13", None)
 _SLUGS = ("ann", "ben")
-#: What the ids of a gateway begin with: WooCommerce numbers its customers.
+#: Prefix of the customer ids of a gateway.
 _ID = {"stripe": "cus_", "woocommerce": "1", "mollie": "cst_"}
-# Long enough ago that no step of any history lies ahead.
+# Early enough that no step of a history is in the future.
 _START = datetime(2024, 1, 15, tzinfo=UTC)
 
 
 class _History:
-    """Payments of somebody, told to the service and to the reference."""
+    """Payments of one customer, sent to the service and to the reference model."""
 
     def __init__(self, brand, shops, seed, **terms):
         self.brand, self.shops, self.draw = brand, shops, random.Random(seed)
@@ -42,7 +42,7 @@ class _History:
     def step(self):
         self.now += timedelta(days=self.draw.randint(1, 25))
         often = [self.sell] * 8
-        acts = [
+        actions = [
             self.import_,
             self.sign,
             self.record,
@@ -53,11 +53,11 @@ class _History:
             self.pay_again,
             *often,
         ]
-        self.draw.choice(acts)()
+        self.draw.choice(actions)()
 
-    def _book(self, paid):
+    def _book(self, payment):
         drain()
-        self.reference.book(paid)
+        self.reference.book(payment)
 
     def _number(self):
         self.numbers += 1
@@ -66,7 +66,7 @@ class _History:
     def import_(self):
         customer, email = self.draw.choice(_CUSTOMERS), self.draw.choice(_EMAILS)
         at = self.now - timedelta(days=self.draw.choice([0, 0, 200]))
-        paid = Payment(
+        payment = Payment(
             self._number(),
             at,
             customer=customer,
@@ -77,8 +77,8 @@ class _History:
             is_locked=True,
         )
         row = past_sale(
-            affiliateSlug=paid.slug,
-            externalId=paid.id,
+            affiliateSlug=payment.slug,
+            externalId=payment.id,
             commissionCents=700,
             type="OneTime",
             occurredAt=at.isoformat(),
@@ -87,28 +87,33 @@ class _History:
         )
         for _ in range(self.draw.choice([1, 2])):
             assert import_sales(self.brand, row).status_code == 200
-        self._book(paid)
+        self._book(payment)
 
     def sign(self):
-        paid = Payment(
+        payment = Payment(
             self._number(),
             self.now,
             customer=self.draw.choice(_CUSTOMERS),
             email=self.draw.choice(_EMAILS),
             slug=self.draw.choice(_SLUGS),
         )
-        posted = {"external_event_id": paid.id, "affiliate_slug": paid.slug, "amount_cents": 10_000, "currency": "USD"}
-        posted |= {"customer_id": paid.customer, "customer_email": paid.email, "customer_name": None}
-        posted |= {"customer_avatar_url": None, "sub_id": None}
+        sale_body = {
+            "external_event_id": payment.id,
+            "affiliate_slug": payment.slug,
+            "amount_cents": 10_000,
+            "currency": "USD",
+        }
+        sale_body |= {"customer_id": payment.customer, "customer_email": payment.email, "customer_name": None}
+        sale_body |= {"customer_avatar_url": None, "sub_id": None}
         for _ in range(self.draw.choice([1, 2])):
             with db.unit_of_work(self.brand.id):
-                acceptance.accept_sale(organization_id=self.brand.id, body=posted, is_test=False, now=self.now)
-        self._book(paid)
+                acceptance.accept_sale(organization_id=self.brand.id, body=sale_body, is_test=False, now=self.now)
+        self._book(payment)
 
     def record(self):
         slug, email = self.draw.choice(_SLUGS), self.draw.choice(_EMAILS)
-        (found,) = self.brand.rows("select affiliate_id::text from tracking_link where slug = %s", slug)
-        body = {"programId": str(self.brand.programs[-1]), "affiliateId": found[0], "amountCents": 10_000}
+        (affiliate_row,) = self.brand.rows("select affiliate_id::text from tracking_link where slug = %s", slug)
+        body = {"programId": str(self.brand.programs[-1]), "affiliateId": affiliate_row[0], "amountCents": 10_000}
         body |= {"currency": "USD", "kind": "sale", "occurredAt": self.now.isoformat(), "customerEmail": email}
         answer = self.brand.post("/api/v1/conversions", body)
         assert answer.status_code == 201, answer.json
@@ -133,53 +138,53 @@ class _History:
         email = self.draw.choice([*_EMAILS[:-1], *(lead.inbox for lead in self.reference.leads for _ in range(3))])
         if gateway == "mollie":  # payments there name a customer, whose email is read when they are booked
             email = _EMAILS[2 + int(customer)]
-        bought = Purchase(cents=10_000, customer=customer, email=email, slug=self.draw.choice((*_SLUGS, *[None] * 6)))
+        purchase = Purchase(cents=10_000, customer=customer, email=email, slug=self.draw.choice((*_SLUGS, *[None] * 6)))
         if gateway == "mollie":
-            first = shop.stage.pay_first_part(replace(bought, cents=4_000))
-            sold = [first, shop.stage.pay_part(first, 6_000)]
+            first = shop.stage.pay_first_part(replace(purchase, cents=4_000))
+            sales = [first, shop.stage.pay_part(first, 6_000)]
         else:
-            sold = [shop.stage.pay(bought)]
-        for sale in sold:
+            sales = [shop.stage.pay(purchase)]
+        for sale in sales:
             for _ in range(self.draw.choice([1, 2])):
                 shop.hear(*sale.sent)
-            self.part_of[sale.id] = sold[0].id
-        paid = Payment(
-            sold[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=bought.slug
+            self.part_of[sale.id] = sales[0].id
+        payment = Payment(
+            sales[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=purchase.slug
         )
-        paid.subscription = f"sub_{customer}" if gateway == "stripe" else None
-        self.told.append((shop, sold, paid))
-        self._book(paid)
+        payment.subscription = f"sub_{customer}" if gateway == "stripe" else None
+        self.told.append((shop, sales, payment))
+        self._book(payment)
 
     def _tell(self, shop, sent):
         for _ in range(self.draw.choice([1, 2])):
             shop.hear(*sent)
 
     def _one(self, which):
-        left = [one for one in self.told if which(one[2])]
-        return self.draw.choice(left) if left else (None, (), None)
+        matching = [entry for entry in self.told if which(entry[2])]
+        return self.draw.choice(matching) if matching else (None, (), None)
 
     def refund(self):
-        shop, sold, paid = self._one(lambda paid: not paid.is_refunded and not paid.is_cancelled)
-        for sale in sold:
+        shop, sales, payment = self._one(lambda payment: not payment.is_refunded and not payment.is_cancelled)
+        for sale in sales:
             shop.stage.now = self.now
             self._tell(shop, shop.stage.refund(sale, sale.purchase.cents))
-            paid.is_refunded = True
+            payment.is_refunded = True
 
     def cancel(self):
-        shop, sold, paid = self._one(
-            lambda paid: paid.gateway == "woocommerce" and not paid.is_cancelled and not paid.is_refunded
+        shop, sales, payment = self._one(
+            lambda payment: payment.gateway == "woocommerce" and not payment.is_cancelled and not payment.is_refunded
         )
-        for sale in sold:
+        for sale in sales:
             shop.stage.now = self.now
             self._tell(shop, shop.stage.cancel(sale))
-            paid.is_cancelled = True
+            payment.is_cancelled = True
 
     def pay_again(self):
-        shop, sold, paid = self._one(lambda paid: paid.is_cancelled)
-        for sale in sold:
+        shop, sales, payment = self._one(lambda payment: payment.is_cancelled)
+        for sale in sales:
             shop.stage.now = self.now
             self._tell(shop, shop.stage.pay_again(sale))
-            paid.is_cancelled = False
+            payment.is_cancelled = False
 
 
 _BOOKED = """
@@ -191,7 +196,7 @@ from conversion c where source <> 'lead'
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_random_histories_of_a_person_end_as_the_rules_say(brand, seed):
+def test_random_customer_histories_match_the_reference(brand, seed):
     months, delay = [(None, 0), (6, 0), (None, 2), (12, 1)][seed % 4]
     terms = {"recurring_months": months, "recurring_delay_invoices": delay}
     brand.program(default_commission_type="Percentage", default_commission_value=20, **terms)
@@ -206,8 +211,13 @@ def test_random_histories_of_a_person_end_as_the_rules_say(brand, seed):
             history.step()
 
     expected = {
-        one.id: (one.affiliate, one.type, one.commission, 0 if one.is_owed_nothing else one.commission)
-        for one in history.reference.booked
+        payment.id: (
+            payment.affiliate,
+            payment.type,
+            payment.commission,
+            0 if payment.is_owed_nothing else payment.commission,
+        )
+        for payment in history.reference.booked
     }
     booked = {history.part_of.get(id, id): tuple(rest) for id, *rest in brand.rows(_BOOKED)}
     assert booked == expected

@@ -1,6 +1,6 @@
-"""Deals in any order: funded, worked on, paid, disputed, settled, by sources of every temper; escrow always adds up.
+"""Deals in any order, with funding sources in every mode: escrow always adds up.
 
-FINDERFEE_LONG_MACHINE=examples,steps looks longer than the suite does, for example 200,60.
+FINDERFEE_LONG_MACHINE=examples,steps runs longer than the suite does, for example 200,60.
 """
 
 import functools
@@ -37,7 +37,7 @@ _TAKE = "DEAL_TAKE_BPS"
 
 
 class Deals(RuleBasedStateMachine):
-    """One brand and one creator. `fees` is what each deal promises, told by nothing but what was drafted."""
+    """One brand and one creator. `fees` holds the milestone amounts of each deal as drafted."""
 
     app: object
 
@@ -115,10 +115,14 @@ class Deals(RuleBasedStateMachine):
 
     @rule(pick=_picks, verb=st.sampled_from(["retry", "void", "mark-paid"]))
     def put_right(self, pick: int, verb: str) -> None:
-        found = self.dealing.brand.rows("select id from payout order by status = 'Failed' and voided_at is null, id")
-        if found:
+        payout_rows = self.dealing.brand.rows(
+            "select id from payout order by status = 'Failed' and voided_at is null, id"
+        )
+        if payout_rows:
             body = {"externalTransactionId": "wire-1"} if verb == "mark-paid" else None
-            answer = self.dealing.owner.post(f"/api/v1/payouts/{found[-1 - pick % 2 % len(found)][0]}/{verb}", body)
+            answer = self.dealing.owner.post(
+                f"/api/v1/payouts/{payout_rows[-1 - pick % 2 % len(payout_rows)][0]}/{verb}", body
+            )
             assert answer.status_code in (200, 409)
 
     @rule(is_able=st.booleans())
@@ -134,14 +138,16 @@ class Deals(RuleBasedStateMachine):
         with db.unit_of_work(self.dealing.brand.id):
             assert rules.find_exceptions(self.dealing.brand.id, limit=3) == []
         for deal_id, kinds, status in self._escrow():
-            came, take, out, back = (kinds.get(kind, 0) for kind in ("escrow_in", "take", "escrow_out", "escrow_back"))
-            assert came + take + out + back >= 0
-            assert came + take == (sum(self.fees[deal_id]) if came else 0)
-            assert (status == "Completed") == (came > 0 and came + take + out + back == 0)
+            escrowed, take, released, refunded = (
+                kinds.get(kind, 0) for kind in ("escrow_in", "take", "escrow_out", "escrow_back")
+            )
+            assert escrowed + take + released + refunded >= 0
+            assert escrowed + take == (sum(self.fees[deal_id]) if escrowed else 0)
+            assert (status == "Completed") == (escrowed > 0 and escrowed + take + released + refunded == 0)
         self._books_are_what_is_booked()
 
     def teardown(self) -> None:
-        """Let everything settle: then every deal that was charged has paid out or given back all of it."""
+        """Settle everything, then assert that every charged deal has been paid out or refunded completely."""
         os.environ.pop(_TAKE, None)
         settings.current.cache_clear()
         if not hasattr(self, "dealing"):
@@ -160,9 +166,9 @@ class Deals(RuleBasedStateMachine):
             self._ask_back()
             self.pass_days(8, "ok")
         self.everything_adds_up()
-        left = self.dealing.brand.rows("select id::text, status, escrow_cents from deal where escrow_cents <> 0")
-        # A few yen may be worth no US cent.
-        assert [row for row in left if row[2] > 2] == []
+        remaining = self.dealing.brand.rows("select id::text, status, escrow_cents from deal where escrow_cents <> 0")
+        # A few yen may be worth less than a US cent.
+        assert [row for row in remaining if row[2] > 2] == []
         states = {state for (state,) in self.dealing.brand.rows("select state from deal_request")}
         assert states <= {"paid", "rejected"}
 
@@ -191,7 +197,7 @@ class Deals(RuleBasedStateMachine):
             self._in_turn(deal_id, functools.partial(dispute.retry_refund, milestone_id=milestone_id))
 
     def _in_turn(self, deal_id: UUID, act: Callable[[Deal], object]) -> None:
-        """Do something to a deal, or find that it is not its turn."""
+        """Run an action on a locked deal, which may refuse it as an invalid status transition."""
         code = None
         try:
             with db.unit_of_work(self.dealing.brand.id):
@@ -209,13 +215,13 @@ class Deals(RuleBasedStateMachine):
         )
 
     def _books_are_what_is_booked(self) -> None:
-        """What the sandbox carried out is what was booked, and what it may have carried out is being asked about."""
+        """Assert that the sandbox's charges are booked, and that uncertain ones are still being looked up."""
         booked = dict(
             self.dealing.brand.rows("select key, amount_cents from sandbox_charge where state in ('Paid', 'Accepted')")
         )
-        asked = self.dealing.brand.rows("select key, amount_cents, state from deal_request")
-        paid = {key: cents for key, cents, state in asked if state == "paid"}
-        under_way = {key: cents for key, cents, state in asked if state in ("intent", "unknown", "accepted")}
+        requests = self.dealing.brand.rows("select key, amount_cents, state from deal_request")
+        paid = {key: cents for key, cents, state in requests if state == "paid"}
+        under_way = {key: cents for key, cents, state in requests if state in ("intent", "unknown", "accepted")}
         assert paid.items() <= booked.items()
         assert booked.items() <= (paid | under_way).items()
 
@@ -228,7 +234,7 @@ class Deals(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
-def test_escrow_adds_up_whatever_is_done_with_deals(app: Any, alone: Any) -> None:
+def test_escrow_adds_up_after_any_sequence_of_actions(app: Any, alone: Any) -> None:
     Deals.app = app
     run_state_machine_as_test(
         Deals,
@@ -238,7 +244,7 @@ def test_escrow_adds_up_whatever_is_done_with_deals(app: Any, alone: Any) -> Non
             deadline=None,
             derandomize="FINDERFEE_LONG_MACHINE" not in os.environ,
             database=None,
-            # A failure is shown as it came up: what an unsure source does depends on ids.
+            # A failure is not shrunk: the outcome of an ambiguous source depends on ids.
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
             print_blob=False,

@@ -1,4 +1,4 @@
-"""Ninety days without a sale: a lead expires, once, and may come again (tracking spec, section 8)."""
+"""An open lead expires once, after ninety days without a sale (tracking spec, section 8)."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from tests.support.rows.leads import signed, states
 from tests.support.rows.program_rows import ago
 
 
-def test_an_open_lead_expires_after_ninety_days(brand, ben):
+def test_open_lead_expires_after_ninety_days(brand, ben):
     record(brand, ben, "old@example.com", occurred_at=ago(days=90))
     record(brand, ben, "new@example.com", occurred_at=ago(days=90) + timedelta(hours=1))
 
@@ -24,7 +24,7 @@ def test_an_open_lead_expires_after_ninety_days(brand, ben):
 
 
 @pytest.mark.parametrize("state", ["Converted", "Invalidated"])
-def test_only_an_open_lead_expires(brand, ben, state):
+def test_only_open_leads_expire(brand, ben, state):
     record(brand, ben, occurred_at=ago(days=100))
     brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
 
@@ -33,26 +33,26 @@ def test_only_an_open_lead_expires(brand, ben, state):
     assert states(brand) == [state]
 
 
-def test_who_expired_may_be_a_lead_again(brand, ben):
+def test_expired_lead_may_be_recorded_again(brand, ben):
     record(brand, ben, occurred_at=ago(days=90))
     expire()
 
-    again = signed(brand, email="ada@example.com")
+    response = signed(brand, email="ada@example.com")
 
-    assert "leadId" in again.json
+    assert "leadId" in response.json
     assert states(brand) == ["Expired", "Open"]
 
 
 @pytest.mark.parametrize("state", ["Converted", "Invalidated"])
-def test_who_was_converted_or_invalidated_is_known(brand, ben, state):
+def test_converted_or_invalidated_lead_is_deduplicated(brand, ben, state):
     record(brand, ben)
     brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
 
     assert signed(brand, email="ada@example.com").json == {"ok": True, "deduped": True}
 
 
-def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monkeypatch):
-    expire()  # what other tests left due
+def test_leads_of_every_tenant_expire_in_batches(brand, rival, ben, drain, monkeypatch):
+    expire()  # leads that other tests left due
     rival.program()
     rita = rival.affiliate("rita")
     monkeypatch.setattr("pipelines.leads.lifecycle._BATCH", 2)
@@ -63,13 +63,13 @@ def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monk
     with db.any_org_work():
         work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
-    ran = drain()
+    jobs_run = drain()
 
     assert {*states(brand), *states(rival)} == {"Expired"}
-    assert ran == 3
+    assert jobs_run == 3
 
 
-def test_two_expiries_at_once_change_nothing_more(brand, ben):
+def test_concurrent_expiries_expire_each_lead_once(brand, ben):
     for number in range(20):
         record(brand, ben, f"{number}@example.com", occurred_at=ago(days=91))
 
@@ -78,19 +78,19 @@ def test_two_expiries_at_once_change_nothing_more(brand, ben):
     assert set(states(brand)) == {"Expired"}
 
 
-def test_a_lead_that_somebody_is_at_work_on_expires_the_next_time(brand, ben):
+def test_locked_lead_expires_on_the_next_run(brand, ben):
     lead_id = record(brand, ben, occurred_at=ago(days=91))
 
     with db.unit_of_work(brand.id):
         db.db.run("select from lead where id = %s for update", (lead_id,))
         begun(expire)()
-    meanwhile = states(brand)
+    states_while_locked = states(brand)
     expire()
 
-    assert (meanwhile, states(brand)) == (["Open"], ["Expired"])
+    assert (states_while_locked, states(brand)) == (["Open"], ["Expired"])
 
 
-def test_it_runs_once_a_day():
+def test_expiry_runs_once_a_day():
     (cron,) = [entry.cron for entry in schedule.SCHEDULE if entry.job is jobs.LEADS_EXPIRE]
 
     assert cron.split()[2:] == ["*"] * 3

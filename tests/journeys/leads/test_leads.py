@@ -1,4 +1,4 @@
-"""What becomes of a lead: a sale, ninety days without one, or a word of the brand (tracking spec, section 8)."""
+"""The end of a lead: a sale, ninety days without one, or a decision of the brand (tracking spec, section 8)."""
 
 from decimal import Decimal
 
@@ -26,7 +26,7 @@ def _convert(brand, lead_id, conversion_id):
         lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=began())
 
 
-def test_a_sale_converts_an_open_lead_once(brand, ben):
+def test_sale_converts_an_open_lead_once(brand, ben):
     lead_id = record(brand, ben)
     first, second = conversion(brand, ben), conversion(brand, ben)
 
@@ -39,7 +39,7 @@ def test_a_sale_converts_an_open_lead_once(brand, ben):
 
 
 @pytest.mark.parametrize("state", ["Expired", "Invalidated"])
-def test_only_an_open_lead_is_converted(brand, ben, state):
+def test_only_open_leads_are_converted(brand, ben, state):
     lead_id = record(brand, ben)
     brand.rows("update lead set state = %s returning id", state)
 
@@ -48,7 +48,7 @@ def test_only_an_open_lead_is_converted(brand, ben, state):
     assert states(brand) == [state]
 
 
-def test_a_lead_is_not_converted_by_what_is_not_there(brand, ben):
+def test_unknown_conversion_cannot_convert_a_lead(brand, ben):
     lead_id = record(brand, ben)
 
     with pytest.raises(peewee.IntegrityError):
@@ -57,56 +57,56 @@ def test_a_lead_is_not_converted_by_what_is_not_there(brand, ben):
     assert states(brand) == ["Open"]
 
 
-def test_a_lead_without_its_conversion_is_refused_by_the_database(brand, ben):
+def test_lead_without_its_conversion_is_rejected_by_the_database(brand, ben):
     lead_id = record(brand, ben)
 
     with pytest.raises(peewee.IntegrityError), db.unit_of_work(brand.id):
         db.db.run("update lead set id = %s where id = %s", (ids.new_id(), lead_id))
 
 
-def _decide(brand, lead_id, word):
-    answer = brand.person("Manager").post(f"/api/v1/conversions/{lead_id}/{word}", {"reason": "looked at"})
+def _decide(brand, lead_id, action):
+    answer = brand.person("Manager").post(f"/api/v1/conversions/{lead_id}/{action}", {"reason": "looked at"})
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json["status"]
 
 
-def test_a_lead_goes_and_comes_back_with_its_conversion(brand, ben):
+def test_lead_is_invalidated_and_validated_with_its_conversion(brand, ben):
     lead_id = record(brand, ben)
 
-    gone = (_decide(brand, lead_id, "invalidate"), states(brand))
-    back = (_decide(brand, lead_id, "validate"), states(brand))
+    after_invalidation = (_decide(brand, lead_id, "invalidate"), states(brand))
+    after_validation = (_decide(brand, lead_id, "validate"), states(brand))
 
-    assert gone == ("Invalidated", ["Invalidated"])
-    assert back == ("Pending", ["Open"])
+    assert after_invalidation == ("Invalidated", ["Invalidated"])
+    assert after_validation == ("Pending", ["Open"])
 
 
-def test_a_lead_that_comes_back_is_converted_or_expired_as_it_was(brand, ben):
+def test_validated_lead_regains_its_state(brand, ben):
     converted = record(brand, ben, "a@example.com", occurred_at=ago(days=100))
     expired = record(brand, ben, "b@example.com", occurred_at=ago(days=99))
     _convert(brand, converted, conversion(brand, ben))
     for lead_id in (converted, expired):
         _decide(brand, lead_id, "invalidate")
-    gone = states(brand)
+    invalidated_states = states(brand)
     for lead_id in (converted, expired):
         _decide(brand, lead_id, "validate")
 
-    assert gone == ["Invalidated", "Invalidated"]
+    assert invalidated_states == ["Invalidated", "Invalidated"]
     assert states(brand) == ["Converted", "Expired"]
 
 
-def test_an_expired_lead_stays_so_and_keeps_nobody_out(brand, ben):
-    old = record(brand, ben, occurred_at=ago(days=91))
+def test_expired_lead_stays_expired_and_blocks_no_new_one(brand, ben):
+    expired_id = record(brand, ben, occurred_at=ago(days=91))
     expire()
     signed(brand, email="ada@example.com")
 
-    _decide(brand, old, "invalidate")
-    gone = states(brand)
-    _decide(brand, old, "validate")
+    _decide(brand, expired_id, "invalidate")
+    invalidated_states = states(brand)
+    _decide(brand, expired_id, "validate")
 
-    assert gone == states(brand) == ["Expired", "Open"]
+    assert invalidated_states == states(brand) == ["Expired", "Open"]
 
 
-def test_a_denied_lead_is_a_lead_still(brand, ben):
+def test_denied_lead_stays_open(brand, ben):
     lead_id = record(brand, ben)
 
     answer = brand.person("Manager").post(f"/api/conversions/{lead_id}/deny")
@@ -115,7 +115,7 @@ def test_a_denied_lead_is_a_lead_still(brand, ben):
     assert states(brand) == ["Open"]
 
 
-def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
+def test_invalidated_sale_leaves_its_lead_converted(brand, ben):
     lead_id = record(brand, ben)
     sale_id = conversion(brand, ben)
     _convert(brand, lead_id, sale_id)
@@ -125,38 +125,38 @@ def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
     assert states(brand) == ["Converted"]
 
 
-def test_a_paid_lead_carries_its_fee_and_is_a_row_beside_the_free_one(brand, ben):
-    free = record(brand, ben)
-    paid = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
-    again = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
+def test_paid_lead_is_a_separate_row_with_its_fee(brand, ben):
+    free_id = record(brand, ben)
+    paid_id = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
+    repeated_id = record(brand, ben, method=LeadMethod.lead_form, reward=_reward("EUR"))
 
-    assert again is None
+    assert repeated_id is None
     assert brand.rows(
         "select id, commission_cents, currency, payability, attribution_method, rate_source, amount_cents"
         " from conversion order by commission_cents"
     ) == [
-        (free, 0, "USD", "not_paid_on_campaign", "lead_signup", "lead", 0),
-        (paid, 750, "EUR", "payable", "lead_form", "program", 0),
+        (free_id, 0, "USD", "not_paid_on_campaign", "lead_signup", "lead", 0),
+        (paid_id, 750, "EUR", "payable", "lead_form", "program", 0),
     ]
     assert brand.rows("select conversion_id, kind, amount_cents, currency from ledger_entry") == [
-        (paid, "earn", 750, "EUR")
+        (paid_id, "earn", 750, "EUR")
     ]
 
 
-def test_a_lead_in_quarantine_owes_nothing_until_it_is_validated(brand, ben):
+def test_quarantined_lead_owes_nothing_until_validated(brand, ben):
     lead_id = record(
         brand, ben, method=LeadMethod.lead_form, reward=_reward("USD"), status=ConversionStatus.Invalidated
     )
-    held = (states(brand), brand.rows("select count(*) from ledger_entry"))
+    state_before = (states(brand), brand.rows("select count(*) from ledger_entry"))
 
     _decide(brand, lead_id, "validate")
 
-    assert held == (["Invalidated"], [(0,)])
+    assert state_before == (["Invalidated"], [(0,)])
     assert states(brand) == ["Open"]
     assert brand.rows("select amount_cents from ledger_entry") == [(750,)]
 
 
-def test_its_hold_is_the_organizations(brand, ben):
+def test_lead_hold_is_the_organizations(brand, ben):
     brand.rows("update organization set payout_grace_days = 7 where id = %s returning id", brand.id)
 
     record(brand, ben)
@@ -164,7 +164,7 @@ def test_its_hold_is_the_organizations(brand, ben):
     assert brand.rows("select hold_until - occurred_at from conversion") == [(7 * DAY,)]
 
 
-def test_leads_count_as_leads_in_the_campaigns_numbers(brand, ben):
+def test_leads_count_in_campaign_statistics(brand, ben):
     record(brand, ben)
 
     (stats,) = brand.get("/api/v1/programs/stats").json
@@ -177,7 +177,7 @@ def test_leads_count_as_leads_in_the_campaigns_numbers(brand, ben):
     ]
 
 
-def test_another_tenant_cannot_change_a_lead(brand, rival, ben):
+def test_other_tenants_lead_is_not_converted(brand, rival, ben):
     lead_id = record(brand, ben)
     rival.program()
 

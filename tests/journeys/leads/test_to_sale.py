@@ -1,4 +1,4 @@
-"""From a recorded lead to the sale that it becomes. Source: tracking spec, section 8 "Lead attribution order"."""
+"""From a recorded lead to its sale. Source: tracking spec, section 8 "Lead attribution order"."""
 
 import json
 from datetime import UTC, datetime
@@ -46,13 +46,13 @@ def _state(brand, lead_id):
 
 
 def _email_step(brand, conversion_id):
-    shown = brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json
-    (step,) = (step for step in shown["steps"] if step["step"] == "email_match")
+    detail = brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json
+    (step,) = (step for step in detail["steps"] if step["step"] == "email_match")
     return step["code"]
 
 
 @pytest.mark.parametrize("email", [MAIL, " Cleo@Example.ORG ", "cleo+shop@example.org"])
-def test_a_sale_to_the_person_of_a_lead_takes_over_its_tag_and_converts_it(shop, drain, email):
+def test_sale_inherits_the_tag_of_its_lead_and_converts_it(shop, drain, email):
     lead_id = _lead(shop)
 
     conversion_id = _sell(shop, drain, email)
@@ -63,18 +63,18 @@ def test_a_sale_to_the_person_of_a_lead_takes_over_its_tag_and_converts_it(shop,
     assert _email_step(shop, conversion_id) == "lead_of_the_same_affiliate"
 
 
-def test_the_brand_is_told_the_tag_that_was_taken_over(shop, drain):
+def test_inherited_tag_is_reported_in_the_event(shop, drain):
     _lead(shop)
 
     conversion_id = _sell(shop, drain)
 
     payloads = [json.loads(body)["data"] for (body,) in shop.rows("select body from event")]
-    (told,) = (data for data in payloads if data.get("conversionId") == str(conversion_id))
-    assert told["subId"] == "news"
-    assert "attributionMethod" not in told
+    (data,) = (data for data in payloads if data.get("conversionId") == str(conversion_id))
+    assert data["subId"] == "news"
+    assert "attributionMethod" not in data
 
 
-def test_a_sale_keeps_a_tag_of_its_own(shop, drain):
+def test_sale_keeps_its_own_tag(shop, drain):
     lead_id = _lead(shop)
 
     conversion_id = _sell(shop, drain, subId="own")
@@ -83,7 +83,7 @@ def test_a_sale_keeps_a_tag_of_its_own(shop, drain):
     assert _state(shop, lead_id) == ("Converted", conversion_id)
 
 
-def test_a_later_sale_inherits_too_and_the_lead_stays_the_first_ones(shop, drain):
+def test_later_sale_inherits_the_tag_but_the_lead_keeps_the_first(shop, drain):
     lead_id = _lead(shop)
 
     first, second = _sell(shop, drain), _sell(shop, drain)
@@ -92,28 +92,33 @@ def test_a_later_sale_inherits_too_and_the_lead_stays_the_first_ones(shop, drain
     assert _state(shop, lead_id) == ("Converted", first)
 
 
-def test_a_sale_that_is_read_before_any_worker_ran_has_its_tag(shop):
+def test_unsettled_sale_is_shown_with_its_tag(shop):
     lead_id = _lead(shop)
     answer = shop.sale(customerEmail=MAIL)
 
-    shown = shop.get(f"/api/v1/conversions/{answer.json['conversionId']}").json
+    detail = shop.get(f"/api/v1/conversions/{answer.json['conversionId']}").json
 
-    assert shown["subId"] == "news"
+    assert detail["subId"] == "news"
     assert _state(shop, lead_id)[0] == "Converted"
 
 
-def test_two_sales_settled_at_once_convert_the_lead_once(shop):
+def test_concurrent_sales_convert_the_lead_once(shop):
     lead_id = _lead(shop)
-    sold = [shop.sale(customerEmail=MAIL).json["conversionId"] for _ in range(2)]
+    conversion_ids = [shop.sale(customerEmail=MAIL).json["conversionId"] for _ in range(2)]
 
-    shown = at_once(*[lambda one=one: shop.get(f"/api/v1/conversions/{one}").json for one in sold])
+    detail = at_once(
+        *[
+            lambda conversion_id=conversion_id: shop.get(f"/api/v1/conversions/{conversion_id}").json
+            for conversion_id in conversion_ids
+        ]
+    )
 
-    assert {one["subId"] for one in shown} == {"news"}
+    assert {conversion_id["subId"] for conversion_id in detail} == {"news"}
     state, converted_by = _state(shop, lead_id)
-    assert (state, str(converted_by) in sold) == ("Converted", True)
+    assert (state, str(converted_by) in conversion_ids) == ("Converted", True)
 
 
-def test_the_lead_of_another_affiliate_gives_way_to_the_one_the_sale_names(shop, drain):
+def test_lead_of_another_affiliate_is_ignored_for_a_named_sale(shop, drain):
     lead_id = _lead(shop, slug="dora")
 
     conversion_id = _sell(shop, drain)
@@ -129,14 +134,14 @@ def test_the_lead_of_another_affiliate_gives_way_to_the_one_the_sale_names(shop,
     assert (credited, slug) == (True, "ben")
 
 
-def test_the_affiliates_own_lead_counts_though_anothers_is_newer(shop, drain):
-    own = _lead(shop, subId="own")
-    newer = _lead(shop, slug="dora", subId="hers")
+def test_own_older_lead_precedes_a_newer_foreign_one(shop, drain):
+    own_lead = _lead(shop, subId="own")
+    newer_lead = _lead(shop, slug="dora", subId="hers")
 
     conversion_id = _sell(shop, drain)
 
     assert _tag(shop, conversion_id) == "own"
-    assert (_state(shop, own)[0], _state(shop, newer)[0]) == ("Converted", "Open")
+    assert (_state(shop, own_lead)[0], _state(shop, newer_lead)[0]) == ("Converted", "Open")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_the_affiliates_own_lead_counts_though_anothers_is_newer(shop, drain):
     ],
     ids=["90 days old", "after the sale", "invalidated"],
 )
-def test_what_is_no_lead_of_the_sale_changes_nothing(shop, drain, change, state):
+def test_old_future_or_invalidated_lead_is_ignored(shop, drain, change, state):
     lead_id = _lead(shop)
     shop.rows(f"update lead set {change} where id = %s returning id", lead_id)
 
@@ -159,7 +164,7 @@ def test_what_is_no_lead_of_the_sale_changes_nothing(shop, drain, change, state)
     assert _email_step(shop, conversion_id) == "decided_earlier"
 
 
-def test_a_lead_that_is_nearly_ninety_days_old_counts(shop, drain):
+def test_lead_just_under_ninety_days_counts(shop, drain):
     lead_id = _lead(shop)
     shop.rows("update lead set occurred_at = now() - interval '90 days' + interval '1 minute' returning id")
 
@@ -167,29 +172,29 @@ def test_a_lead_that_is_nearly_ninety_days_old_counts(shop, drain):
     assert _state(shop, lead_id)[0] == "Converted"
 
 
-def test_a_sale_without_an_email_or_to_somebody_else_leaves_leads_alone(shop, drain):
+def test_sale_without_a_matching_email_ignores_leads(shop, drain):
     lead_id = _lead(shop)
 
-    unnamed, other = _sell(shop, drain, email=None), _sell(shop, drain, email="other@example.org")
+    without_email, other = _sell(shop, drain, email=None), _sell(shop, drain, email="other@example.org")
 
-    assert (_tag(shop, unnamed), _tag(shop, other)) == (None, None)
+    assert (_tag(shop, without_email), _tag(shop, other)) == (None, None)
     assert _state(shop, lead_id) == ("Open", None)
 
 
-def test_a_sale_with_a_test_key_converts_no_live_lead_and_the_other_way_round(shop, drain):
-    rehearsal = shop.other_key(is_test=True)
+def test_test_and_live_sales_convert_only_their_own_leads(shop, drain):
+    test_client = shop.other_key(is_test=True)
     live = _lead(shop)
 
-    assert _tag(shop, _sell(rehearsal, drain)) is None
+    assert _tag(shop, _sell(test_client, drain)) is None
     assert _state(shop, live)[0] == "Open"
 
-    rehearsed = _lead(rehearsal, "tess@example.org")
+    test_lead = _lead(test_client, "tess@example.org")
     assert _tag(shop, _sell(shop, drain, "tess@example.org")) is None
-    assert _state(shop, rehearsed)[0] == "Open"
-    assert _tag(shop, _sell(rehearsal, drain, "tess@example.org")) == "news"
+    assert _state(shop, test_lead)[0] == "Open"
+    assert _tag(shop, _sell(test_client, drain, "tess@example.org")) == "news"
 
 
-def test_the_lead_of_another_tenant_is_unknown_here(shop, rival, drain):
+def test_lead_of_another_tenant_is_ignored(shop, rival, drain):
     rival.program()
     rival.affiliate("ben")
     lead_id = _lead(rival)
@@ -198,7 +203,7 @@ def test_the_lead_of_another_tenant_is_unknown_here(shop, rival, drain):
     assert _state(rival, lead_id) == ("Open", None)
 
 
-def test_an_affiliate_who_buys_for_themselves_converts_no_lead(shop, drain):
+def test_self_purchase_converts_no_lead(shop, drain):
     lead_id = _lead(shop, "Ben+me@example.com")
 
     conversion_id = _sell(shop, drain, "ben@example.com")
@@ -208,7 +213,7 @@ def test_an_affiliate_who_buys_for_themselves_converts_no_lead(shop, drain):
     assert _email_step(shop, conversion_id) == "own_email"
 
 
-def test_the_recruiters_share_has_the_tag_that_its_sale_took_over(brand, drain):
+def test_override_inherits_the_tag_of_its_sale(brand, drain):
     pair = Recruits.create(brand)
     _lead(brand)
 
@@ -217,7 +222,7 @@ def test_the_recruiters_share_has_the_tag_that_its_sale_took_over(brand, drain):
     assert pair.overrides("sub_id") == [("news",)]
 
 
-def test_no_sale_means_no_converted_lead(shop):
+def test_rejected_sale_converts_no_lead(shop):
     lead_id = _lead(shop)
     shop.rows("update affiliate set status = 'Paused' where email = 'ben@example.com' returning id")
 
@@ -226,16 +231,16 @@ def test_no_sale_means_no_converted_lead(shop):
     assert _state(shop, lead_id) == ("Open", None)
 
 
-# What native connections will bring: facts of a payment, decided and kept by the same functions.
+# Facts of a payment, as native connections report them, decided and stored by the same functions.
 
 PAID_AT = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
 def _affiliate(brand, slug):
-    ((found, status, email),) = brand.rows(
+    ((affiliate_id, status, email),) = brand.rows(
         "select id, status, email_normalized from affiliate where email = %s", f"{slug}@example.com"
     )
-    return NamedAffiliate(found, status, email)
+    return NamedAffiliate(affiliate_id, status, email)
 
 
 def _drop(brand, facts, event="invoice-1"):
@@ -248,20 +253,20 @@ def _drop(brand, facts, event="invoice-1"):
 
 
 @pytest.mark.parametrize(
-    ("given", "code"),
+    ("build_facts", "code"),
     [
-        (lambda whose: {"coupon": Coupon(whose, overrides=True)}, "coupon_overrides"),
-        (lambda whose: {"referral": Referral(whose, "stripe_metadata")}, "referral_carried"),
-        (lambda whose: {"history": History(whose, "stripe_customer_history")}, "customer_known"),
-        (lambda whose: {"coupon": Coupon(whose, overrides=False)}, "coupon_redeemed"),
-        (lambda whose: {"lead": Lead(ids.new_id(), whose, PAID_AT), "buyer_email": MAIL}, "lead_matched"),
-        (lambda whose: {"signup": Signup(whose, "mailer")}, "platform_signup"),
+        (lambda affiliate: {"coupon": Coupon(affiliate, overrides=True)}, "coupon_overrides"),
+        (lambda affiliate: {"referral": Referral(affiliate, "stripe_metadata")}, "referral_carried"),
+        (lambda affiliate: {"history": History(affiliate, "stripe_customer_history")}, "customer_known"),
+        (lambda affiliate: {"coupon": Coupon(affiliate, overrides=False)}, "coupon_redeemed"),
+        (lambda affiliate: {"lead": Lead(ids.new_id(), affiliate, PAID_AT), "buyer_email": MAIL}, "lead_matched"),
+        (lambda affiliate: {"signup": Signup(affiliate, "mailer")}, "platform_signup"),
     ],
 )
-def test_a_payment_of_an_affiliate_who_cannot_earn_is_listed_once_with_its_reasons(brand, given, code):
+def test_payment_of_an_ineligible_affiliate_is_listed_once_with_reasons(brand, build_facts, code):
     brand.program()
     brand.affiliate("ben", status="Banned")
-    facts = Facts(paid_at=PAID_AT, gateway="stripe", **given(_affiliate(brand, "ben")))
+    facts = Facts(paid_at=PAID_AT, gateway="stripe", **build_facts(_affiliate(brand, "ben")))
 
     _drop(brand, facts)
     _drop(brand, facts)

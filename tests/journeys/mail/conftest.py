@@ -1,4 +1,4 @@
-"""A mail server that keeps what it is sent."""
+"""A mail server that stores the emails it receives."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from tests.support.outside.post_office import PostOffice
 
 @pytest.fixture
 def office(app, monkeypatch):
-    opened = PostOffice(monkeypatch)
-    yield opened
-    opened.close()
+    post_office = PostOffice(monkeypatch)
+    yield post_office
+    post_office.close()

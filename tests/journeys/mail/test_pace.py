@@ -1,4 +1,4 @@
-"""Messages leave one by one, at the pace of the installation and whichever tenant they are of."""
+"""Emails are sent one by one at the installation's pace, whichever tenant they belong to."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -13,24 +13,24 @@ from tests.support.databases import alter_any
 from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
 
 
-def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
+def test_emails_are_sent_one_by_one_at_the_pace(office, brand, drain):
     office.set(per_min=1)
     subjects = [str(number) for number in range(5)]
     stage(brand, *subjects)
 
-    ran = drain()
-    at_once, waits = len(office.subjects), sorted(waits_of(brand))
+    jobs_run = drain()
+    sent_first, waits = len(office.subjects), sorted(waits_of(brand))
     hurry()
     drain()
 
-    assert ran == 5
-    assert at_once == 1
-    assert [later - sooner for sooner, later in pairwise(waits)] == pytest.approx([60, 60, 60])
+    assert jobs_run == 5
+    assert sent_first == 1
+    assert [next_wait - wait for wait, next_wait in pairwise(waits)] == pytest.approx([60, 60, 60])
     assert 0 < waits[0] <= 60
     assert sorted(office.subjects) == subjects
 
 
-def test_who_comes_later_waits_longer(office, brand, rival, drain):
+def test_later_email_waits_longer(office, brand, rival, drain):
     office.set(per_min=1)
     for sender in (brand, rival, brand, rival):
         stage(sender)
@@ -41,18 +41,18 @@ def test_who_comes_later_waits_longer(office, brand, rival, drain):
     assert [third - second, fourth - third] == pytest.approx([60, 60], abs=20)
 
 
-def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_attempt(office, brand, drain):
+def test_waiting_emails_run_once_for_their_slot_without_an_attempt(office, brand, drain):
     office.set(per_min=1)
     stage(brand, *map(str, range(500)))
 
-    ran = drain()
+    jobs_run = drain()
 
-    assert 500 <= ran <= 505  # those whose minute has come meanwhile ran again, to be sent
+    assert 500 <= jobs_run <= 505  # emails whose slot came up in the meantime ran a second time, to be sent
     assert set(jobs_of(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
     assert max(waits_of(brand)) == pytest.approx(499 * 60, abs=5 * 60)
 
 
-def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
+def test_pace_is_shared_by_all_tenants(office, brand, rival, drain):
     office.set(per_min=1)
     stage(brand, "first")
     stage(rival, "second")
@@ -63,7 +63,7 @@ def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
     assert waits_of(brand) + waits_of(rival) == pytest.approx([60], abs=30)
 
 
-def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
+def test_missed_slots_cause_no_burst(office, brand, drain):
     office.set(per_min=1)
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand, "0", "1", "2")
@@ -78,7 +78,7 @@ def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
     assert all(0 < wait_s <= 120 for wait_s in waits_of(brand))
 
 
-def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
+def test_job_run_too_early_keeps_its_slot(office, brand, drain):
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
     drain()
@@ -91,7 +91,7 @@ def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
     assert brand.rows("select run_at from job") == [slot_at]
 
 
-def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
+def test_retry_waits_for_a_slot(office, brand, drain):
     office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
     stage(brand)
     drain()
@@ -104,16 +104,16 @@ def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
     assert waits_of(brand) == pytest.approx([3600], abs=60)
 
 
-def test_workers_that_ask_at_the_same_time_get_slots_of_their_own(office):
+def test_concurrent_workers_get_distinct_slots(office):
     gap, now, slots = timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1), []
 
-    def take():
+    def take_slots():
         for _ in range(5):
             with db.any_org_work():
                 slots.append(messages.take_slot(now=now, gap=gap))
         db.db.drop_connection()
 
-    threads = [threading.Thread(target=take) for _ in range(4)]
+    threads = [threading.Thread(target=take_slots) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""A message from the transaction that stages it to the mail server, once, however that answers."""
+"""An email from the transaction that stages it to the mail server, sent once whatever the server responds."""
 
 from datetime import UTC, datetime
 
@@ -14,20 +14,20 @@ from tests.support.outside.post_office import hurry, jobs_of, message, stage, wa
 from tests.support.outside.smtp_sink import HANG_UP
 
 
-def test_a_message_is_sent_once_however_often_its_job_is_handed_out(office, brand, drain):
+def test_email_is_sent_once_despite_repeated_jobs(office, brand, drain):
     (message_id,) = stage(brand, text="Hello Ben", html="<p>Hello Ben</p>")
 
     drain(deliveries=3)
-    (taken,) = office.sink.taken
+    (delivered,) = office.sink.taken
 
-    assert taken.recipients == ["ben@example.com"]
-    assert taken.text == "Hello Ben"
-    assert taken.message.get_body(("html",)).get_content().strip() == "<p>Hello Ben</p>"
-    assert taken.message["Message-ID"] == f"<{message_id}@localhost>"
+    assert delivered.recipients == ["ben@example.com"]
+    assert delivered.text == "Hello Ben"
+    assert delivered.message.get_body(("html",)).get_content().strip() == "<p>Hello Ben</p>"
+    assert delivered.message["Message-ID"] == f"<{message_id}@localhost>"
     assert jobs_of(brand) == []
 
 
-def test_the_body_is_gone_as_soon_as_the_message_is_sent(office, brand, drain):
+def test_body_is_deleted_once_sent(office, brand, drain):
     stage(brand, text="Your one-time link")
     ((sealed,),) = brand.rows("select body_sealed from mail_message")
 
@@ -43,7 +43,7 @@ def test_the_body_is_gone_as_soon_as_the_message_is_sent(office, brand, drain):
     )
 
 
-def test_a_transaction_that_fails_asked_for_no_mail(office, brand, drain):
+def test_rolled_back_transaction_sends_no_email(office, brand, drain):
     def stage_and_fail():
         with db.unit_of_work(brand.id):
             mail.send(
@@ -59,9 +59,9 @@ def test_a_transaction_that_fails_asked_for_no_mail(office, brand, drain):
     assert office.sink.said == []
 
 
-@pytest.mark.parametrize("bad", ["a\nBcc: eve@example.com", "a\rb", "a\r\n", "a\x00b"])
-def test_a_recipient_or_subject_of_several_lines_is_refused_before_anything_is_staged(brand, bad):
-    for fields in ({"to": bad}, {"subject": bad}):
+@pytest.mark.parametrize("invalid_text", ["a\nBcc: eve@example.com", "a\rb", "a\r\n", "a\x00b"])
+def test_multi_line_recipient_or_subject_is_rejected(brand, invalid_text):
+    for fields in ({"to": invalid_text}, {"subject": invalid_text}):
         with pytest.raises(Refused) as refused, db.unit_of_work(brand.id):
             mail.send(
                 organization_id=brand.id,
@@ -75,17 +75,17 @@ def test_a_recipient_or_subject_of_several_lines_is_refused_before_anything_is_s
     assert brand.rows("select count(*) from mail_message") == [(0,)]
 
 
-def test_another_tenant_sees_no_message(office, brand, rival):
+def test_other_tenants_email_is_not_visible(office, brand, rival):
     stage(brand)
 
     assert rival.rows("select count(*) from mail_message") == [(0,)]
     with db.unit_of_work(rival.id):
-        found = messages.lock_queued(organization_id=rival.id, message_id=ids.new_id())
-    assert found is None
+        row = messages.lock_queued(organization_id=rival.id, message_id=ids.new_id())
+    assert row is None
 
 
 @pytest.mark.parametrize("to", ["ben@faß.example", "jörg@example.com"])
-def test_a_subject_and_an_address_in_any_script_arrive(office, brand, drain, to):
+def test_subject_and_address_in_any_script_arrive(office, brand, drain, to):
     stage(brand, "Grüße ✓ 日本", to=to)
 
     drain()
@@ -94,7 +94,7 @@ def test_a_subject_and_an_address_in_any_script_arrive(office, brand, drain, to)
     assert message(brand, "status, recipient") == ("Sent", to)
 
 
-def test_an_address_that_the_server_cannot_take_fails_with_the_reason(office, brand, drain):
+def test_unsupported_address_fails_with_the_reason(office, brand, drain):
     office.sink.extensions.remove("SMTPUTF8")
     stage(brand, to="jörg@example.com")
 
@@ -106,7 +106,7 @@ def test_an_address_that_the_server_cannot_take_fails_with_the_reason(office, br
     assert jobs_of(brand) == []
 
 
-def test_a_refused_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
+def test_rejected_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
     office.sink.scripts = [{"RCPT": "550 5.1.1 no such user"}]
     stage(brand)
 
@@ -117,35 +117,35 @@ def test_a_refused_recipient_fails_at_once_without_a_dead_letter(office, brand, 
     assert jobs_of(brand) == []
 
 
-def test_a_server_that_asks_for_time_is_given_it(office, brand, drain):
+def test_temporary_rejection_is_retried_after_a_minute(office, brand, drain):
     office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
     stage(brand)
 
     drain()
-    waiting, (wait_s,) = message(brand), waits_of(brand)
+    queued_message, (wait_s,) = message(brand), waits_of(brand)
     hurry()
     drain()
 
-    assert waiting == ("Queued", 1, "451 greylisted")
+    assert queued_message == ("Queued", 1, "451 greylisted")
     assert wait_s == pytest.approx(60, abs=30)
     assert message(brand) == ("Sent", 2, None)
 
 
-def test_what_could_not_be_sent_in_an_outage_is_sent_when_it_is_over(office, brand, drain):
+def test_email_is_sent_after_an_outage(office, brand, drain):
     stage(brand)
     with office.away():
         drain()
-    waiting = message(brand)
+    queued_message = message(brand)
 
     hurry()
     drain()
 
-    assert waiting[:2] == ("Queued", 1)
-    assert "ConnectionRefusedError" in waiting[2]
+    assert queued_message[:2] == ("Queued", 1)
+    assert "ConnectionRefusedError" in queued_message[2]
     assert office.subjects == ["Join us"]
 
 
-def test_an_unknown_outcome_is_sent_again_and_can_be_recognized(office, brand, drain):
+def test_unknown_outcome_is_resent_with_the_same_message_id(office, brand, drain):
     office.sink.scripts = [{"MESSAGE": HANG_UP}, {}]
     stage(brand)
 
@@ -159,7 +159,7 @@ def test_an_unknown_outcome_is_sent_again_and_can_be_recognized(office, brand, d
     assert message(brand)[:2] == ("Sent", 2)
 
 
-def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be_replayed(office, brand, drain):
+def test_waits_grow_and_the_eighth_failure_is_a_replayable_dead_letter(office, brand, drain):
     office.sink.scripts = [{"MAIL": "451 later"}]
     stage(brand)
     waits = []
@@ -167,21 +167,21 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
         hurry()
         drain()
         waits += waits_of(brand)
-    dead, told = jobs_of(brand), message(brand)
+    dead_jobs, queued_message = jobs_of(brand), message(brand)
 
     office.sink.scripts = []
     with db.any_org_work():
-        letters = admin_queries.any_org_list_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
-        admin_queries.any_org_replay([job.id for job in letters])
+        dead_letters = admin_queries.any_org_list_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
+        admin_queries.any_org_replay([job.id for job in dead_letters])
     drain()
 
     assert waits[:7] == pytest.approx([60, 300, 900, 3600, 3600, 3600, 3600], abs=30)
-    assert dead == [(0, True)]
-    assert told == ("Queued", 8, "451 later")
+    assert dead_jobs == [(0, True)]
+    assert queued_message == ("Queued", 8, "451 later")
     assert office.subjects == ["Join us"]
 
 
-def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand, drain):
+def test_undecryptable_body_fails_with_the_reason(office, brand, drain):
     stage(brand)
     alter_any(
         "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
@@ -194,7 +194,7 @@ def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand,
     assert office.sink.said == []
 
 
-def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, brand, drain):
+def test_email_without_a_mail_server_is_kept_without_a_slot(office, brand, drain):
     office.set(smtp=None)
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
@@ -216,7 +216,7 @@ def test_without_a_mail_server_the_message_is_kept_and_takes_no_slot(office, bra
         ("Queued", 15, ("Failed", False, "not sent within 14 days; no attempt")),
     ],
 )
-def test_bodies_are_forgotten_after_fourteen_days(brand, status, days, expected):
+def test_bodies_are_deleted_after_fourteen_days(brand, status, days, expected):
     stage(brand)
     error = "550 no" if status == "Failed" else None
     alter_any(

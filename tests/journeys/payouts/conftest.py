@@ -7,6 +7,6 @@ from tests.support.rows.paying import Payroll
 
 @pytest.fixture
 def payroll(app):
-    made = Payroll.create(app)
-    made.affiliate("ann")
-    return made
+    new_payroll = Payroll.create(app)
+    new_payroll.affiliate("ann")
+    return new_payroll

@@ -1,4 +1,4 @@
-"""What rails answer, in any order and however often: a payout moves forward once, and is asked about until then."""
+"""Answers of rails in any order and number: a payout moves forward once and is looked up until then."""
 
 from datetime import timedelta
 
@@ -31,8 +31,8 @@ def payroll(app):
 
 
 @pytest.fixture
-def sent(payroll):
-    """One payout of 20.00 that its rail was asked for and has not answered."""
+def sent_payroll(payroll):
+    """A brand with one payout of 20.00 that was sent to its rail and not answered yet."""
     _prepare(payroll)
     return payroll
 
@@ -50,14 +50,14 @@ def _payout(payroll):
         return payouts.find(organization_id=payroll.brand.id, payout_id=payout_id)
 
 
-def _answer(payroll, answer, asked=None):
-    asked = asked or _payout(payroll)
+def _settle(payroll, answer, sent_payout=None):
+    sent_payout = sent_payout or _payout(payroll)
     with db.unit_of_work(payroll.brand.id):
-        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=asked.id)
-        return transfer.settle(payout, asked.attempt, answer, now=clock.now())
+        payout = decisions.lock(organization_id=payroll.brand.id, payout_id=sent_payout.id)
+        return transfer.settle(payout, sent_payout.attempt, answer, now=clock.now())
 
 
-def _told(payroll):
+def _list_events(payroll):
     return payroll.brand.rows(
         "select type from event where type in ('payout.paid', 'payout.failed') order by created_at"
     )
@@ -76,46 +76,49 @@ def _told(payroll):
         ([_ACCEPTED, _ACCEPTED], "Processing"),
     ],
 )
-def test_answers_in_any_order_settle_a_payout_once(sent, answers, status):
+def test_answers_in_any_order_settle_a_payout_once(sent_payroll, answers, status):
     for answer in answers:
-        _answer(sent, answer)
+        _settle(sent_payroll, answer)
 
-    assert sent.payouts() == [(status, 2_000)]
-    assert _told(sent) == {"Paid": [("payout.paid",)], "Failed": [("payout.failed",)], "Processing": []}[status]
-    assert sent.balance("ann") == {"USD": 0 if status == "Paid" else 2_000}
-
-
-def test_an_answer_to_an_attempt_that_is_over_changes_nothing(sent):
-    first = _payout(sent)
-    _answer(sent, _REJECTED)
-    sent.execute("update payout set status = 'Processing', attempt = 2, failed_at = null")
-
-    for late in (_PAID, _REJECTED, _ACCEPTED):
-        assert _answer(sent, late, asked=first) is False
-
-    assert sent.payouts("status, attempt") == [("Processing", 2)]
+    assert sent_payroll.payouts() == [(status, 2_000)]
+    assert (
+        _list_events(sent_payroll)
+        == {"Paid": [("payout.paid",)], "Failed": [("payout.failed",)], "Processing": []}[status]
+    )
+    assert sent_payroll.balance("ann") == {"USD": 0 if status == "Paid" else 2_000}
 
 
-def test_a_rail_that_never_says_is_asked_at_the_intervals_that_are_set(sent):
+def test_answer_to_a_former_attempt_is_ignored(sent_payroll):
+    first_attempt = _payout(sent_payroll)
+    _settle(sent_payroll, _REJECTED)
+    sent_payroll.execute("update payout set status = 'Processing', attempt = 2, failed_at = null")
+
+    for late_answer in (_PAID, _REJECTED, _ACCEPTED):
+        assert _settle(sent_payroll, late_answer, sent_payout=first_attempt) is False
+
+    assert sent_payroll.payouts("status, attempt") == [("Processing", 2)]
+
+
+def test_unanswered_payout_is_looked_up_at_the_configured_intervals(sent_payroll):
     after_s = settings.current().rails.ask_again_s
-    waited = []
+    waits_s = []
     for _ in range(len(after_s) + 2):
-        prepared, now = _prepare(sent), clock.now()
-        with db.unit_of_work(sent.brand.id):
-            (again,) = transfer.record([(prepared, _UNKNOWN)], now=now)
-        waited.append((again - now).total_seconds())
+        prepared, now = _prepare(sent_payroll), clock.now()
+        with db.unit_of_work(sent_payroll.brand.id):
+            (next_at,) = transfer.record([(prepared, _UNKNOWN)], now=now)
+        waits_s.append((next_at - now).total_seconds())
 
-    assert waited == [*after_s, after_s[-1], after_s[-1]]
-    assert sent.payouts() == [("Processing", 2_000)]
+    assert waits_s == [*after_s, after_s[-1], after_s[-1]]
+    assert sent_payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_how_old_an_attempt_is_does_not_depend_on_the_workers_clock(sent):
-    ages = [_prepare(sent, ahead=timedelta(days=days)).age for days in (40, -40)]
+def test_attempt_age_does_not_depend_on_the_workers_clock(sent_payroll):
+    ages = [_prepare(sent_payroll, ahead=timedelta(days=days)).age for days in (40, -40)]
 
     assert all(timedelta(0) <= age < timedelta(minutes=1) for age in ages)
 
 
-def test_a_payout_on_hold_is_not_handed_out_early_whatever_clocks_say(payroll):
+def test_payout_on_hold_is_not_dispatched_early(payroll):
     payroll.execute("update organization set payout_hold_days = 3")
     payroll.sell("ann")
     payroll.run()
@@ -128,38 +131,38 @@ def test_a_payout_on_hold_is_not_handed_out_early_whatever_clocks_say(payroll):
     assert waits == (True,)
 
 
-def test_what_was_paid_while_it_earned_nothing_is_paid_when_it_earns_again(sent):
-    # given: invalidated on its way, and paid
-    _review(sent, Action.invalidate)
-    _answer(sent, _PAID)
-    assert sent.brand.rows("select status, paid_cents from conversion") == [("Invalidated", 2_000)]
-    assert sent.balance("ann") == {"USD": -2_000}
+def test_conversion_paid_while_invalidated_is_paid_when_validated(sent_payroll):
+    # given: invalidated while it was sent, and paid
+    _review(sent_payroll, Action.invalidate)
+    _settle(sent_payroll, _PAID)
+    assert sent_payroll.brand.rows("select status, paid_cents from conversion") == [("Invalidated", 2_000)]
+    assert sent_payroll.balance("ann") == {"USD": -2_000}
 
-    _review(sent, Action.validate)
+    _review(sent_payroll, Action.validate)
 
-    assert sent.brand.rows("select status, paid_cents from conversion") == [("Paid", 2_000)]
-    assert sent.balance("ann") == {"USD": 0}
-    assert sent.preview().planned.candidates == []
+    assert sent_payroll.brand.rows("select status, paid_cents from conversion") == [("Paid", 2_000)]
+    assert sent_payroll.balance("ann") == {"USD": 0}
+    assert sent_payroll.preview().planned.candidates == []
 
 
-def test_what_was_held_back_before_it_earns_again_is_due_again(sent):
-    # given: its money is held back by a payout that is still to be sent
-    _review(sent, Action.invalidate)
-    _answer(sent, _PAID)
-    sent.sell("ann", 50_000)
-    sent.run(8_000)
+def test_conversion_validated_after_a_deduction_is_due_again(sent_payroll):
+    # given: a pending payout deducts its amount
+    _review(sent_payroll, Action.invalidate)
+    _settle(sent_payroll, _PAID)
+    sent_payroll.sell("ann", 50_000)
+    sent_payroll.run(8_000)
 
     # when: it earns again, and then that payout is paid
-    _review(sent, Action.validate)
-    sent.brand.set(sandboxRail="ok")
-    sent.pay()
+    _review(sent_payroll, Action.validate)
+    sent_payroll.brand.set(sandboxRail="ok")
+    sent_payroll.pay()
 
     # then
-    assert sent.brand.rows("select status, paid_cents from conversion where external_event_id = 'first'") == [
+    assert sent_payroll.brand.rows("select status, paid_cents from conversion where external_event_id = 'first'") == [
         ("Approved", 0)
     ]
-    assert sent.preview().planned.native_totals == {"USD": 2_000}
-    assert sent.balance("ann") == {"USD": 2_000}
+    assert sent_payroll.preview().planned.native_totals == {"USD": 2_000}
+    assert sent_payroll.balance("ann") == {"USD": 2_000}
 
 
 def _review(payroll, action):

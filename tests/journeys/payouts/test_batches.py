@@ -1,4 +1,4 @@
-"""Payouts that one worker asks its rail for one after another: each is paid once, whatever becomes of the others."""
+"""Payouts that a worker sends one after another: each is paid once, whatever happens to the others."""
 
 import pytest
 
@@ -20,7 +20,7 @@ _CENTS = 2_000
 
 @pytest.fixture
 def payroll(app):
-    """Five payouts of 20.00 that are due, and all jobs but theirs done."""
+    """A brand with five due payouts of 20.00, all other jobs done."""
     batch_pauses.clear()
     payroll = Payroll.create(app)
     for slug in _SLUGS:
@@ -32,25 +32,25 @@ def payroll(app):
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """What the rail was asked for, in order; `asked.answers` says what it answers in place of the sandbox's own.
+def rail_calls(monkeypatch):
+    """The keys sent to the rail, in order; `rail_calls.answers` replaces the sandbox's answers by call number,
 
-    `asked.meanwhile` says what happens while it is asked, both by the number of the call.
+    and `rail_calls.meanwhile` are actions during a call, by call number.
     """
 
     class Asked(list):
         answers, meanwhile = {}, {}
 
-    found, send = Asked(), SandboxRail.send
+    calls, send = Asked(), SandboxRail.send
 
     def answering(rail, transfer):
-        found.append(transfer.key)
-        found.meanwhile.get(len(found), lambda: None)()
-        answer = found.answers.get(len(found))
+        calls.append(transfer.key)
+        calls.meanwhile.get(len(calls), lambda: None)()
+        answer = calls.answers.get(len(calls))
         return send(rail, transfer) if answer is None else answer
 
     monkeypatch.setattr(SandboxRail, "send", answering)
-    return found
+    return calls
 
 
 def _run_one_pointer():
@@ -59,7 +59,7 @@ def _run_one_pointer():
     run(pointer)
 
 
-def _told(payroll, kind):
+def _count_events(payroll, kind):
     return payroll.brand.rows("select count(*) from event where type = %s", kind)[0][0]
 
 
@@ -67,7 +67,7 @@ def _attempts(payroll):
     return sorted(payroll.brand.rows("select state, asked from payout_attempt"))
 
 
-def _left(payroll):
+def _list_jobs(payroll):
     return payroll.brand.rows("select max_attempts - attempt, deadline is null, run_at <= now() from job order by id")
 
 
@@ -76,78 +76,78 @@ def _is_sound(payroll):
         return rules.find_exceptions(payroll.brand.id, limit=9) == []
 
 
-def test_each_is_asked_for_once_and_booked_as_if_alone(payroll, asked):
+def test_each_payout_is_sent_once_and_booked_separately(payroll, rail_calls):
     _run_one_pointer()
 
-    assert len(set(asked)) == len(asked) == len(_SLUGS)
+    assert len(set(rail_calls)) == len(rail_calls) == len(_SLUGS)
     assert payroll.payouts() == [("Paid", _CENTS)] * len(_SLUGS)
     assert _attempts(payroll) == [("paid", 1)] * len(_SLUGS)
     assert {payroll.balance(slug)["USD"] for slug in _SLUGS} == {0}
     assert payroll.brand.rows("select distinct status, paid_cents from conversion") == [("Paid", _CENTS)]
-    named = payroll.brand.rows("select count(distinct processor_transfer_id) from payout")
-    assert named == [(len(_SLUGS),)]
-    assert _told(payroll, "payout.paid") == len(_SLUGS)
-    assert _left(payroll) == []
+    transfer_ids = payroll.brand.rows("select count(distinct processor_transfer_id) from payout")
+    assert transfer_ids == [(len(_SLUGS),)]
+    assert _count_events(payroll, "payout.paid") == len(_SLUGS)
+    assert _list_jobs(payroll) == []
     assert _is_sound(payroll)
 
 
-def test_a_refusal_touches_no_other(payroll, asked):
-    asked.answers = {3: Rejected("no_such_account", "There is no such account.")}
+def test_rejected_payout_does_not_affect_others(payroll, rail_calls):
+    rail_calls.answers = {3: Rejected("no_such_account", "There is no such account.")}
 
     _run_one_pointer()
 
     assert sorted(payroll.payouts()) == [("Failed", _CENTS)] + [("Paid", _CENTS)] * 4
-    assert (_told(payroll, "payout.paid"), _told(payroll, "payout.failed")) == (4, 1)
+    assert (_count_events(payroll, "payout.paid"), _count_events(payroll, "payout.failed")) == (4, 1)
     assert sorted(payroll.balance(slug)["USD"] for slug in _SLUGS) == [0, 0, 0, 0, _CENTS]
     assert _is_sound(payroll)
 
 
-def test_after_one_that_is_not_answered_the_rest_is_as_it_was_and_nobody_is_asked_for_it(payroll, asked):
-    asked.answers = {3: Unknown("no response in time")}
+def test_batch_stops_at_an_unanswered_payout(payroll, rail_calls):
+    rail_calls.answers = {3: Unknown("no response in time")}
 
     _run_one_pointer()
 
-    assert len(asked) == 3
+    assert len(rail_calls) == 3
     assert sorted(payroll.payouts()) == [("Paid", _CENTS)] * 2 + [("Pending", _CENTS)] * 2 + [("Processing", _CENTS)]
     assert _attempts(payroll) == [("paid", 1), ("paid", 1), ("unknown", 1)]
-    assert sorted(_left(payroll)) == [(50, True, False), *[(50, True, True)] * 2]
+    assert sorted(_list_jobs(payroll)) == [(50, True, False), *[(50, True, True)] * 2]
     assert payroll.brand.rows("select count(submitted_at) from payout where status = 'Pending'") == [(0,)]
 
-    # when: what is due is asked for, and then what is in doubt
+    # when: due payouts are sent, then the uncertain one is looked up
     drain()
     payroll.execute("update job set run_at = now()")
     drain()
 
     # then
     assert payroll.payouts() == [("Paid", _CENTS)] * len(_SLUGS)
-    assert len(set(asked)) == len(_SLUGS)
+    assert len(set(rail_calls)) == len(_SLUGS)
 
 
-def _last(payroll):
-    """Return the payout that a batch asks for last."""
+def _find_last_payout(payroll):
+    """Return the last payout of a batch."""
     return payroll.brand.rows("select (args ->> 'payout_id')::uuid from job order by run_at, id")[-1][0]
 
 
 @pytest.mark.parametrize("answer", [None, Unknown("no response in time")])
-def test_what_another_job_has_set_out_to_ask_for_is_left_to_it(payroll, asked, answer):
-    # given: while the first is asked for, a job of the last one is at work in another process
-    payout_id, others = _last(payroll), []
+def test_payout_started_by_another_job_is_left_to_it(payroll, rail_calls, answer):
+    # given: during the first call, another process starts the job of the last payout
+    payout_id, others = _find_last_payout(payroll), []
 
     def set_out():
         with db.unit_of_work(payroll.brand.id):
             others.extend(transfer.prepare(organization_id=payroll.brand.id, payout_ids=[payout_id], now=clock.now()))
 
-    asked.answers, asked.meanwhile = {1: answer}, {1: set_out}
+    rail_calls.answers, rail_calls.meanwhile = {1: answer}, {1: set_out}
     _run_one_pointer()
 
-    # then: the batch neither asks for it nor takes it back
+    # then: the batch neither sends it nor resets it
     (other,) = others
-    assert other.transfer.key not in asked
+    assert other.transfer.key not in rail_calls
     assert payroll.brand.rows("select status from payout where id = %s", payout_id) == [("Processing",)]
     assert payroll.brand.rows("select state from payout_attempt where payout_id = %s", payout_id) == [("unknown",)]
     assert payroll.brand.rows("select count(*) from payout where status = 'Processing'") == [(2 if answer else 1,)]
 
-    # when: the other one is answered, and the rest is done
+    # when: the other process gets its answer, and the rest is processed
     said = transfer.call(other)
     with db.unit_of_work(payroll.brand.id):
         assert transfer.record([(other, said)], now=clock.now()) == [None]
@@ -156,50 +156,50 @@ def test_what_another_job_has_set_out_to_ask_for_is_left_to_it(payroll, asked, a
 
     # then
     assert payroll.payouts() == [("Paid", _CENTS)] * len(_SLUGS)
-    assert asked.count(other.transfer.key) == 1
+    assert rail_calls.count(other.transfer.key) == 1
     assert _is_sound(payroll)
 
 
-def test_what_an_operator_settles_meanwhile_is_not_asked_for(payroll, asked):
-    payout_id = _last(payroll)
+def test_payout_settled_by_an_operator_is_not_sent(payroll, rail_calls):
+    payout_id = _find_last_payout(payroll)
 
     def settle():
         with db.unit_of_work(payroll.brand.id):
             payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
             decisions.settle_by_hand(payout, paid_as=None, failed_because="stopped", now=clock.now())
 
-    asked.meanwhile = {2: settle}
+    rail_calls.meanwhile = {2: settle}
     _run_one_pointer()
     drain()
 
     assert sorted(payroll.payouts()) == [("Failed", _CENTS)] + [("Paid", _CENTS)] * 4
-    assert len(set(asked)) == len(asked) == 4
+    assert len(set(rail_calls)) == len(rail_calls) == 4
     assert _is_sound(payroll)
 
 
-def test_what_nothing_is_left_of_fails_and_the_others_are_paid(payroll, asked):
+def test_payout_without_an_amount_fails_and_others_are_paid(payroll, rail_calls):
     payroll.execute("update payout set amount_cents = 0 where id = (select id from payout order by id limit 1)")
 
     _run_one_pointer()
 
     assert sorted(payroll.payouts()) == [("Failed", 0)] + [("Paid", _CENTS)] * 4
-    assert len(asked) == 4
+    assert len(rail_calls) == 4
 
 
-def test_what_has_to_wait_keeps_no_other_waiting(payroll, asked):
+def test_waiting_payout_does_not_delay_others(payroll, rail_calls):
     payroll.execute("update payout set attempt = 2 where id = (select max(id::text)::uuid from payout)")
-    (doubtful,) = payroll.brand.rows("select id from payout where attempt = 2")[0]
+    (contradicted,) = payroll.brand.rows("select id from payout where attempt = 2")[0]
     payroll.execute(
         "insert into rail_event"
         ' (rail, event_id, organization_id, payout_id, answer, "references", outcome, received_at)'
         " values ('processor', %s, %s, %s, 'Paid', '{}', 'Contradicts', now())",
-        f"evt_{doubtful}",
+        f"evt_{contradicted}",
         payroll.brand.id,
-        doubtful,
+        contradicted,
     )
 
     _run_one_pointer()
     drain()
 
     assert sorted(payroll.payouts()) == [("Paid", _CENTS)] * 4 + [("Pending", _CENTS)]
-    assert len(asked) == 4
+    assert len(rail_calls) == 4

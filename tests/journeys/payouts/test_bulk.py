@@ -1,4 +1,4 @@
-"""What a run writes in statements over all of its rows is what it would write one by one."""
+"""What a run writes in bulk statements equals what it would write row by row."""
 
 from datetime import date
 from fractions import Fraction
@@ -13,7 +13,7 @@ from models import db
 from models.money import fx_sums
 
 DAY = date(2026, 3, 2)
-_LARGEST = 2**62
+_MAX_VALUE = 2**62
 _VALUED = f"coalesce({fx_sums.narrow_sql()}, {fx_sums.wide_sql()})"
 
 
@@ -28,17 +28,17 @@ def _write_line(payroll, payout_id, conversion_id):
     )
 
 
-def test_the_event_of_a_payout_is_the_bytes_that_one_event_alone_would_be(payroll):
-    sold = sorted(payroll.sell("ann", 10_000) for _ in range(3))
+def test_bulk_event_has_the_bytes_of_a_single_event(payroll):
+    conversion_ids = sorted(payroll.sell("ann", 10_000) for _ in range(3))
     payroll.run()
 
     (body,) = (row[0] for row in payroll.brand.rows("select body from event where type = 'payout.created'"))
-    told = orjson.loads(body)
-    assert told["data"]["lineItemConversionIds"] == sold
-    assert body == orjson.dumps(told).decode()
+    event = orjson.loads(body)
+    assert event["data"]["lineItemConversionIds"] == conversion_ids
+    assert body == orjson.dumps(event).decode()
 
 
-def test_every_affiliate_has_a_payout_an_event_and_a_job(payroll):
+def test_every_affiliate_gets_a_payout_an_event_and_a_job(payroll):
     payroll.affiliate("ben")
     for slug in ("ann", "ben", "ann"):
         payroll.sell(slug, 10_000)
@@ -51,7 +51,7 @@ def test_every_affiliate_has_a_payout_an_event_and_a_job(payroll):
     assert {row[0] for row in jobs} == {row[0] for row in bodies} == payouts
 
 
-def test_lines_are_numbered_in_the_order_of_their_conversions(payroll):
+def test_payout_lines_are_numbered_in_conversion_order(payroll):
     payroll.affiliate("ben")
     for slug in ("ann", "ben", "ann", "ben"):
         payroll.sell(slug, 10_000)
@@ -62,7 +62,7 @@ def test_lines_are_numbered_in_the_order_of_their_conversions(payroll):
     assert sorted(ordered) == sorted(ordered, key=lambda line: line[1])
 
 
-def test_what_cannot_be_converted_is_no_line_of_its_affiliates_payout(payroll):
+def test_unconvertible_conversion_gets_no_line(payroll):
     paid = payroll.sell("ann", 10_000)
     payroll.sell("ann", 20_000, "ZMW")
     receipt = payroll.run()
@@ -72,16 +72,16 @@ def test_what_cannot_be_converted_is_no_line_of_its_affiliates_payout(payroll):
     assert payroll.preview().planned.unavailable == ["ZMW"]
 
 
-@pytest.mark.parametrize("missing", ["payout", "conversion"])
-def test_a_line_names_what_is_there(payroll, missing):
+@pytest.mark.parametrize("missing_row", ["payout", "conversion"])
+def test_line_with_a_missing_reference_is_rejected(payroll, missing_row):
     conversion_id = UUID(payroll.sell("ann", 10_000))
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
-    named = {"payout": payout_id, "conversion": conversion_id}
+    ids_by_name = {"payout": payout_id, "conversion": conversion_id}
 
-    _write_line(payroll, *named.values())
-    with pytest.raises(peewee.IntegrityError, match=f"names a {missing} that is not there"):
-        _write_line(payroll, *(named | {missing: uuid4()}).values())
+    _write_line(payroll, *ids_by_name.values())
+    with pytest.raises(peewee.IntegrityError, match=f"names a {missing_row} that is not there"):
+        _write_line(payroll, *(ids_by_name | {missing_row: uuid4()}).values())
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_a_line_names_what_is_there(payroll, missing):
         Fraction(3, 2),
         Fraction(100, 85),
         Fraction(2, 3_010_000_000_000),
-        Fraction(_LARGEST - 1, _LARGEST - 3),
-        Fraction(_LARGEST + 1, 2),
+        Fraction(_MAX_VALUE - 1, _MAX_VALUE - 3),
+        Fraction(_MAX_VALUE + 1, 2),
         Fraction(10**30 + 1, 2 * 10**30),
     ],
 )
-def test_the_database_rounds_as_the_domain_does(payroll, factor):
+def test_database_rounds_like_the_domain(payroll, factor):
     amounts = [1, 2, 3, 5, 7, 12_345, 999_999_999_999, 1_000_000_000_000, -1, -3, -12_345, -1_000_000_000_000]
     factors = valuation.Factors("USD", ["EUR"], DAY, [[factor]])
     with db.unit_of_work(payroll.brand.id):
@@ -110,7 +110,7 @@ def test_the_database_rounds_as_the_domain_does(payroll, factor):
     assert [int(row[0]) for row in rows] == expected
 
 
-def test_what_has_no_rate_on_its_day_has_no_value(payroll):
+def test_amount_without_a_rate_has_no_value(payroll):
     factors = valuation.Factors("USD", ["EUR"], DAY, [[None]])
     with db.unit_of_work(payroll.brand.id):
         rows = db.db.run(

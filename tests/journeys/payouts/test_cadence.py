@@ -1,4 +1,4 @@
-"""Payouts that come round by themselves: prepared for an Owner, or confirmed where an Owner said so beforehand.
+"""Recurring payouts: drafts for an Owner, or automatic confirmation where an Owner enabled it.
 
 Source: core spec, "Organization profile" (automatic payouts) and "Payouts" (gates).
 """
@@ -24,11 +24,11 @@ PROFILE = "/api/organizations/me"
 @pytest.fixture
 def payroll(app):
     """A brand that may pay, owes ann 20.00 USD, and has chosen a weekly cadence."""
-    found = Payroll.create(app)
-    found.affiliate("ann")
-    found.sell("ann", 10_000)
-    choose(found, automaticPayoutCadence="Weekly")
-    return found
+    new_payroll = Payroll.create(app)
+    new_payroll.affiliate("ann")
+    new_payroll.sell("ann", 10_000)
+    choose(new_payroll, automaticPayoutCadence="Weekly")
+    return new_payroll
 
 
 def choose(payroll, **changes):
@@ -37,18 +37,18 @@ def choose(payroll, **changes):
 
 
 def after(payroll, drain, *, days):
-    """Let the daily look happen so many days from now; returns what it asked for."""
+    """Run the daily check `days` from now; return the number of enqueued drafts."""
     now = clock.now() + timedelta(days=days)
     with db.any_org_work():
         propose.any_org_enqueue_due(now=now)
-        asked = db.db.run(
+        enqueued = db.db.run(
             "delete from job where name = 'payout.prepare' and organization_id = %s returning id", (payroll.brand.id,)
         )
         db.db.stage("delete from job where name = 'payout.prepare'")
-    for _ in asked:
+    for _ in enqueued:
         make(payroll, now)
     drain("payouts")
-    return len(asked)
+    return len(enqueued)
 
 
 def make(payroll, now):
@@ -61,7 +61,7 @@ def drafts(payroll):
 
 
 def mail(payroll):
-    """Return kind and text of the messages that the Owners were sent, oldest first."""
+    """Return (kind, recipient, text) of the emails to the Owners, oldest first."""
     rows = payroll.brand.rows("select kind, id, recipient, body_sealed from mail_message order by created_at, id")
     return [
         (kind, recipient, json.loads(sealing.unseal(bytes(sealed), belongs_to=str(number)))["text"])
@@ -69,12 +69,12 @@ def mail(payroll):
     ]
 
 
-def test_nothing_comes_round_before_a_whole_period(payroll, drain):
+def test_no_draft_before_a_whole_period(payroll, drain):
     assert after(payroll, drain, days=6) == 0
     assert drafts(payroll) == []
 
 
-def test_a_cadence_prepares_and_pays_nothing(payroll, drain):
+def test_cadence_prepares_a_draft_and_pays_nothing(payroll, drain):
     assert after(payroll, drain, days=7) == 1
 
     (draft,) = drafts(payroll)
@@ -88,7 +88,7 @@ def test_a_cadence_prepares_and_pays_nothing(payroll, drain):
     assert payroll.brand.get(PROFILE).json["lastAutomaticPayoutAt"] is not None
 
 
-def test_the_owners_are_told_and_nobody_else(payroll, drain):
+def test_only_owners_get_the_email(payroll, drain):
     payroll.execute(
         "insert into member (id, organization_id, email, role, created_at)"
         " values (gen_random_uuid(), %s, 'viewer@example.com', 'Viewer', now())",
@@ -103,7 +103,7 @@ def test_the_owners_are_told_and_nobody_else(payroll, drain):
     assert "ann" not in text
 
 
-def test_the_owner_confirms_with_an_ordinary_run(payroll, drain):
+def test_owner_confirms_a_draft_with_a_run(payroll, drain):
     after(payroll, drain, days=7)
     total = drafts(payroll)[0]["totalEligibleCents"]
 
@@ -116,7 +116,7 @@ def test_the_owner_confirms_with_an_ordinary_run(payroll, drain):
     assert payroll.brand.rows("select status, run_id is not null from payout_proposal") == [("Confirmed", True)]
 
 
-def test_a_run_of_a_part_leaves_the_draft_open(payroll, drain):
+def test_partial_run_leaves_the_draft_open(payroll, drain):
     after(payroll, drain, days=7)
     body = {"confirmTotalCents": 2_000, "affiliateIds": [str(payroll.affiliates["ann"])]}
 
@@ -125,7 +125,7 @@ def test_a_run_of_a_part_leaves_the_draft_open(payroll, drain):
     assert len(drafts(payroll)) == 1
 
 
-def test_a_draft_that_is_dismissed_is_gone_and_comes_round_again(payroll, drain):
+def test_dismissed_draft_returns_in_the_next_period(payroll, drain):
     after(payroll, drain, days=7)
     address = f"{URL}/{drafts(payroll)[0]['id']}"
 
@@ -140,7 +140,7 @@ def test_a_draft_that_is_dismissed_is_gone_and_comes_round_again(payroll, drain)
     assert [draft["totalEligibleCents"] for draft in drafts(payroll)] == [2_000]
 
 
-def test_a_draft_that_was_paid_or_is_anothers_is_not_there_to_dismiss(payroll, rival, drain):
+def test_paid_or_foreign_draft_cannot_be_dismissed(payroll, rival, drain):
     after(payroll, drain, days=7)
     address = f"{URL}/{drafts(payroll)[0]['id']}"
 
@@ -151,7 +151,7 @@ def test_a_draft_that_was_paid_or_is_anothers_is_not_there_to_dismiss(payroll, r
     assert payroll.brand.rows("select status from payout_proposal") == [("Confirmed",)]
 
 
-def test_a_newer_draft_takes_the_place_of_the_open_one(payroll, drain):
+def test_newer_draft_replaces_the_open_one(payroll, drain):
     after(payroll, drain, days=7)
     payroll.sell("ann", 5_000)
     after(payroll, drain, days=14)
@@ -160,7 +160,7 @@ def test_a_newer_draft_takes_the_place_of_the_open_one(payroll, drain):
     assert payroll.brand.rows("select status from payout_proposal order by due_on") == [("Replaced",), ("Open",)]
 
 
-def test_with_nothing_to_pay_nobody_is_written_to(app, drain):
+def test_nothing_due_sends_no_email(app, drain):
     payroll = Payroll.create(app)
     choose(payroll, automaticPayoutCadence="Weekly")
 
@@ -170,14 +170,14 @@ def test_with_nothing_to_pay_nobody_is_written_to(app, drain):
     assert (drafts(payroll), mail(payroll)) == ([], [])
 
 
-def test_a_long_pause_is_caught_up_with_once(payroll, drain):
+def test_missed_periods_give_one_draft(payroll, drain):
     assert after(payroll, drain, days=40) == 1
     assert after(payroll, drain, days=40) == 0
     assert after(payroll, drain, days=42) == 1
     assert payroll.brand.rows("select count(*) from payout_proposal") == [(2,)]
 
 
-def test_several_workers_at_once_make_one_draft(payroll):
+def test_concurrent_workers_create_one_draft(payroll):
     now = clock.now() + timedelta(days=7)
 
     at_once(*[lambda: make(payroll, now)] * 5)
@@ -186,7 +186,7 @@ def test_several_workers_at_once_make_one_draft(payroll):
     assert len(mail(payroll)) == 1
 
 
-def test_several_workers_at_once_confirm_once(payroll):
+def test_concurrent_workers_confirm_once(payroll):
     choose(payroll, automaticPayoutEnabled=True)
     now = clock.now() + timedelta(days=7)
 
@@ -197,7 +197,7 @@ def test_several_workers_at_once_confirm_once(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_an_owner_and_the_cadence_at_once_pay_once(payroll):
+def test_concurrent_owner_and_cadence_pay_once(payroll):
     choose(payroll, automaticPayoutEnabled=True)
     now, owner = clock.now() + timedelta(days=7), payroll.brand.person("Owner")
 
@@ -211,7 +211,7 @@ def test_an_owner_and_the_cadence_at_once_pay_once(payroll):
     assert drafts(payroll) == []
 
 
-def test_an_owner_may_let_it_confirm_by_itself(payroll, drain):
+def test_automatic_confirmation_pays_without_an_owner(payroll, drain):
     choose(payroll, automaticPayoutEnabled=True)
 
     after(payroll, drain, days=7)
@@ -235,7 +235,7 @@ def test_an_owner_may_let_it_confirm_by_itself(payroll, drain):
         ("funding_frozen = true", "funding_frozen"),
     ],
 )
-def test_a_gate_that_is_shut_is_kept_on_the_draft_and_told(payroll, drain, sql, code):
+def test_refusal_is_stored_on_the_draft_and_emailed(payroll, drain, sql, code):
     choose(payroll, automaticPayoutEnabled=True)
     payroll.execute(f"update organization set {sql} where id = %s", payroll.brand.id)
 
@@ -249,7 +249,7 @@ def test_a_gate_that_is_shut_is_kept_on_the_draft_and_told(payroll, drain, sql, 
     assert (payroll.payouts(), payroll.lines()) == ([], [])
 
 
-def test_a_review_is_waited_for_even_then(payroll, drain):
+def test_automatic_run_waits_for_its_review(payroll, drain):
     choose(payroll, automaticPayoutEnabled=True)
     payroll.execute("update organization set payouts_need_review = true where id = %s", payroll.brand.id)
 
@@ -259,20 +259,20 @@ def test_a_review_is_waited_for_even_then(payroll, drain):
     assert "review" in mail(payroll)[0][2]
 
 
-def test_the_day_is_the_organizations_own(payroll):
+def test_cadence_uses_the_organizations_timezone(payroll):
     since = "select automatic_payout_since from organization"
     choose(payroll, automaticPayoutCadence="Manual")
     assert payroll.brand.rows(since) == [(None,)]
     choose(payroll, timezone="Pacific/Kiritimati", automaticPayoutCadence="Monthly")
-    ahead = payroll.brand.rows(since)[0][0]
+    since_ahead = payroll.brand.rows(since)[0][0]
     choose(payroll, automaticPayoutCadence="Manual")
     choose(payroll, timezone="Pacific/Honolulu", automaticPayoutCadence="Monthly")
 
-    assert ahead - payroll.brand.rows(since)[0][0] == timedelta(days=1)
-    assert ahead == cadence.local_day("Pacific/Kiritimati", clock.now())
+    assert since_ahead - payroll.brand.rows(since)[0][0] == timedelta(days=1)
+    assert since_ahead == cadence.local_day("Pacific/Kiritimati", clock.now())
 
 
-def test_manual_prepares_nothing(payroll, drain):
+def test_manual_cadence_prepares_nothing(payroll, drain):
     choose(payroll, automaticPayoutCadence="Manual")
 
     assert after(payroll, drain, days=400) == 0
@@ -287,7 +287,7 @@ def test_only_owners_and_admins_see_drafts(payroll, rival, drain):
     assert rival.person("Owner").get(URL).json == []
 
 
-def test_the_daily_look_is_a_job_of_its_own(payroll, drain):
+def test_daily_check_runs_as_a_job(payroll, drain):
     payroll.execute("update organization set automatic_payout_since = automatic_payout_since - 7")
     with db.any_org_work():
         work.enqueue(jobs.PAYOUT_CADENCE, organization_id=None)
@@ -299,7 +299,7 @@ def test_the_daily_look_is_a_job_of_its_own(payroll, drain):
 
 @pytest.fixture
 def unattended(payroll):
-    """The Owner's token of a program: nobody logged in for it."""
+    """An Owner's token without an interactive session."""
     from adapters.identity import tokens
 
     owner = payroll.brand.person("Owner")
@@ -315,14 +315,14 @@ def unattended(payroll):
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_automatic_confirmation_is_a_persons_to_decide(unattended, value):
+def test_automatic_confirmation_requires_an_interactive_session(unattended, value):
     answer = unattended.call("PATCH", PROFILE, {"name": "Other", "automaticPayoutEnabled": value})
 
     assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
     assert unattended.get(PROFILE).json["name"] == "Brand"
 
 
-def test_when_it_confirms_by_itself_the_cadence_is_a_persons_too(payroll, unattended):
+def test_cadence_change_requires_an_interactive_session_if_automatic(payroll, unattended):
     assert unattended.call("PATCH", PROFILE, {"automaticPayoutCadence": "Monthly"}).status_code == 200
     choose(payroll, automaticPayoutEnabled=True)
 
@@ -331,5 +331,5 @@ def test_when_it_confirms_by_itself_the_cadence_is_a_persons_too(payroll, unatte
     assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
 
 
-def test_a_key_decides_nothing_about_it(payroll):
+def test_api_key_cannot_enable_automatic_confirmation(payroll):
     assert payroll.brand.call("PATCH", PROFILE, {"automaticPayoutEnabled": True}).status_code == 403

@@ -1,4 +1,4 @@
-"""Where decisions about payouts meet each other: bans and runs, late words of rails, money that comes back."""
+"""Interactions of payout decisions: bans and runs, late answers of rails, returned money."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from models import db
 from models.ledger import rules
 from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
-from tests.adapters.rails import places
+from tests.adapters.rails import rail_setups
 from tests.support.api.payouts import one_payout
 from tests.support.api.racing import begun
 from tests.support.draining import drain
@@ -26,7 +26,7 @@ def payroll(app):
         assert rules.find_exceptions(payroll.brand.id, limit=5) == []
 
 
-def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):
+def test_status_change_to_banned_voids_unsent_payouts(payroll):
     one_payout(payroll)
     answer = payroll.brand.call("PATCH", f"/api/v1/affiliates/{payroll.affiliates['ann']}", {"status": "Banned"})
     assert answer.status_code == 200
@@ -34,24 +34,24 @@ def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):
     assert payroll.payouts("status, failure_code, voided_at is not null") == [("Failed", "affiliate_banned", True)]
 
 
-def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
+def test_ban_waits_for_a_run_and_voids_its_payouts(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     ann = f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}"
     with db.unit_of_work(payroll.brand.id):
         run.create(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
-        banned = begun(lambda: payroll.brand.post(ann))
-    banned()
+        join_ban = begun(lambda: payroll.brand.post(ann))
+    join_ban()
     assert payroll.payouts("status, failure_code") == [("Failed", "affiliate_banned")]
 
 
-def test_payout_paid_carries_the_reference_of_its_method_alone(payroll):
+def test_payout_paid_contains_only_its_methods_reference(payroll):
     one_payout(payroll, externalTransactionId="batch 7", notes="july")
     payroll.pay()
-    ((told,),) = payroll.brand.rows("select body::jsonb -> 'data' from event where type = 'payout.paid'")
-    own = {"payoutId", "affiliateId", "amountCents", "currency", "method", "paidAt"}
-    assert set(told) == own | {"processorTransferId"}
+    ((data,),) = payroll.brand.rows("select body::jsonb -> 'data' from event where type = 'payout.paid'")
+    common_fields = {"payoutId", "affiliateId", "amountCents", "currency", "method", "paidAt"}
+    assert set(data) == common_fields | {"processorTransferId"}
 
 
 def _invalidated_on_its_way_and_back(payroll):
@@ -67,13 +67,13 @@ def _invalidated_on_its_way_and_back(payroll):
     assert manager.post(f"/api/v1/conversions/{sale}/validate", {}).status_code == 200
 
 
-def test_what_earns_again_is_not_shown_as_reversed(payroll):
+def test_revalidated_line_is_not_shown_as_reversed(payroll):
     _invalidated_on_its_way_and_back(payroll)
 
     assert payroll.lines("reversed_amount_cents, reversed_at is null") == [(0, True)]
 
 
-def test_what_earns_again_before_its_payout_fails_is_paid_by_the_retry(payroll):
+def test_conversion_revalidated_before_failure_is_paid_by_the_retry(payroll):
     _invalidated_on_its_way_and_back(payroll)
     ((payout_id,),) = payroll.payouts("id")
     with db.unit_of_work(payroll.brand.id):
@@ -90,14 +90,14 @@ def test_what_earns_again_before_its_payout_fails_is_paid_by_the_retry(payroll):
 
 @pytest.fixture
 def service():
-    started = fake.FakeProcessor()
-    yield started
-    started.stop()
+    processor = fake.FakeProcessor()
+    yield processor
+    processor.stop()
 
 
 @pytest.fixture
-def use(monkeypatch):
-    """Configure this rail and no other."""
+def use_only(monkeypatch):
+    """Return a function that makes a rail the only configured one."""
     return lambda rail: monkeypatch.setattr(registry, "_of_this_process", lambda: {rail.method: rail})
 
 
@@ -114,26 +114,26 @@ def _ask_again(payroll):
     payroll.pay()
 
 
-def test_a_rail_with_another_account_is_not_asked_to_pay_what_the_first_may_have_paid(payroll, service, use):
-    first, second = places.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
-    use(first.rail)
+def test_rail_with_another_account_is_not_asked_to_pay(payroll, service, use_only):
+    first, second = rail_setups.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
+    use_only(first.rail)
     _sent_without_an_answer(payroll, first, "500_after")
-    use(ProcessorConnectRail(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
+    use_only(ProcessorConnectRail(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
 
     _ask_again(payroll)
     second.stop()
 
     assert (len(service.books), second.books) == (1, [])
     assert payroll.payouts() == [("Processing", 2_000)]
-    use(first.rail)
+    use_only(first.rail)
     _ask_again(payroll)
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
-def test_the_sandbox_settles_nothing_that_a_rail_was_asked_for(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
-    use(place.rail)
-    _sent_without_an_answer(payroll, place)
+def test_sandbox_does_not_settle_a_rails_payout(payroll, service, use_only):
+    rail_setup = rail_setups.over_http(service, "ProcessorConnect")
+    use_only(rail_setup.rail)
+    _sent_without_an_answer(payroll, rail_setup)
     payroll.execute("update organization set sandbox_rail = 'ok'")
 
     _ask_again(payroll)
@@ -141,10 +141,10 @@ def test_the_sandbox_settles_nothing_that_a_rail_was_asked_for(payroll, service,
     assert payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_the_same_account_is_sent_the_same_key_again(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
-    use(place.rail)
-    _sent_without_an_answer(payroll, place)
+def test_same_account_is_sent_the_same_key_again(payroll, service, use_only):
+    rail_setup = rail_setups.over_http(service, "ProcessorConnect")
+    use_only(rail_setup.rail)
+    _sent_without_an_answer(payroll, rail_setup)
 
     service.expire_keys()
     _ask_again(payroll)
@@ -154,7 +154,7 @@ def test_the_same_account_is_sent_the_same_key_again(payroll, service, use):
 
 
 @pytest.mark.parametrize(("currency", "rate", "cents"), [("KWD", "0.3", 66_666_666_667), ("USD", "1", 200_000_000_000)])
-def test_the_largest_amounts_are_paid_to_the_cent(payroll, currency, rate, cents):
+def test_largest_amounts_are_paid_to_the_cent(payroll, currency, rate, cents):
     payroll.rate(currency, rate)
     payroll.affiliate("ann")
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_the_largest_amounts_are_paid_to_the_cent(payroll, currency, rate, cents
     assert payroll.balance("ann") == {currency: 0}
 
 
-def test_what_comes_to_no_cent_stays_due(payroll):
+def test_amount_below_a_cent_stays_due(payroll):
     payroll.rate("KRW", "1400")
     payroll.affiliate("ann")
     payroll.sell("ann", 35, "KRW")
@@ -180,7 +180,7 @@ def test_what_comes_to_no_cent_stays_due(payroll):
     assert payroll.balance("ann") == {"KRW": 7}
 
 
-def test_what_a_deleted_affiliate_earned_is_paid(payroll):
+def test_deleted_affiliate_is_paid(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     body = {"action": "delete", "affiliateIds": [str(payroll.affiliates["ann"])]}
@@ -192,11 +192,11 @@ def test_what_a_deleted_affiliate_earned_is_paid(payroll):
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
-def test_whoever_is_approved_again_after_a_ban_is_paid_what_was_let_go_of(payroll):
+def test_affiliate_approved_after_a_ban_is_paid(payroll):
     one_payout(payroll)
     ann = f"/api/v1/affiliates/{payroll.affiliates['ann']}"
     payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
-    assert [one.blocked for one in payroll.preview().planned.candidates] == ["affiliate_not_approved"]
+    assert [candidate.blocked for candidate in payroll.preview().planned.candidates] == ["affiliate_not_approved"]
 
     assert payroll.brand.call("PATCH", ann, {"status": "Approved"}).status_code == 200
     payroll.run()
@@ -206,21 +206,21 @@ def test_whoever_is_approved_again_after_a_ban_is_paid_what_was_let_go_of(payrol
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_a_change_of_the_home_currency_leaves_a_minimum_in_its_own(payroll):
+def test_minimum_payout_keeps_its_currency(payroll):
     payroll.rate("EUR", "0.5")
     payroll.execute("update organization set min_payout_cents = 2001, min_payout_currency = 'USD'")
     payroll.affiliate("ann")
     payroll.sell("ann")
-    assert [one.blocked for one in payroll.preview().planned.candidates] == ["below_minimum"]
+    assert [candidate.blocked for candidate in payroll.preview().planned.candidates] == ["below_minimum"]
 
     payroll.execute("update organization set home_currency = 'EUR'")
 
-    assert [one.blocked for one in payroll.preview().planned.candidates] == ["below_minimum"]
+    assert [candidate.blocked for candidate in payroll.preview().planned.candidates] == ["below_minimum"]
     payroll.sell("ann", 5)
-    assert [one.blocked for one in payroll.preview().planned.candidates] == [None]
+    assert [candidate.blocked for candidate in payroll.preview().planned.candidates] == [None]
 
 
-def test_longer_grace_takes_back_what_was_due_and_not_what_is_in_a_payout(payroll):
+def test_longer_grace_does_not_affect_existing_payouts(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
     payroll.run()
@@ -234,7 +234,7 @@ def test_longer_grace_takes_back_what_was_due_and_not_what_is_in_a_payout(payrol
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
-def test_clicks_that_come_while_their_row_is_paid_are_due_afterwards(payroll):
+def test_clicks_during_a_payout_are_due_afterwards(payroll):
     payroll.affiliate("ann")
     sale = payroll.sell("ann")
     payroll.run()
@@ -257,7 +257,7 @@ def test_clicks_that_come_while_their_row_is_paid_are_due_afterwards(payroll):
 
 
 @pytest.mark.parametrize(("is_sent", "paid"), [(False, 100), (True, 200)])
-def test_an_override_shrinks_with_its_sale_until_it_is_paid_and_then_stays(payroll, is_sent, paid):
+def test_override_follows_refunds_until_it_is_paid(payroll, is_sent, paid):
     brand = payroll.brand
     payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
     payroll.affiliate("rex")
@@ -277,16 +277,16 @@ def test_an_override_shrinks_with_its_sale_until_it_is_paid_and_then_stays(payro
     assert payroll.balance("rex") == {"USD": 0}
 
 
-def test_a_rail_that_refused_our_key_is_asked_with_the_right_one(payroll, service, use):
-    place = places.over_http(service, "ProcessorConnect")
+def test_rejected_credentials_are_retried_with_new_ones(payroll, service, use_only):
+    rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     payroll.execute("update organization set sandbox_rail = null")
     one_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
-        use(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
+        use_only(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
         _ask_again(payroll)
         assert payroll.payouts() == [("Processing", 2_000)]
 
-    use(place.rail)
+    use_only(rail_setup.rail)
     _ask_again(payroll)
 
     assert payroll.payouts() == [("Paid", 2_000)]

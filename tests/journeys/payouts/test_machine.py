@@ -1,6 +1,6 @@
-"""Money in any order: sales, refunds, reviews, runs, rails of every temper, retries, voids; after each step it adds up.
+"""Sales, refunds, reviews, runs, rail outcomes, retries and voids in any order: after each step the money adds up.
 
-FINDERFEE_LONG_MACHINE=examples,steps looks longer than the suite does, for example 200,60.
+FINDERFEE_LONG_MACHINE=examples,steps runs longer than the suite does, for example 200,60.
 """
 
 import os
@@ -53,7 +53,7 @@ def _half_even(exact: Fraction) -> int:
 
 
 class _Sale:
-    """What a sale must have earned, told by nothing but what was done to it."""
+    """The expected earnings of a sale, computed only from the actions on it."""
 
     def __init__(self, event_id: str, conversion_id: str, amount_cents: int) -> None:
         self.event_id, self.id = event_id, conversion_id
@@ -152,7 +152,7 @@ class Payouts(RuleBasedStateMachine):
         self.pay(pick, mode)
         self.refund(pick, part)
         if is_rejected:
-            # The rail took it, or lost it, and says late that it will not be paid.
+            # The rail accepted or lost the transfer, and rejects it late.
             self.payroll.execute(_LATE_REFUSAL)
         self.wait("ok")
 
@@ -165,9 +165,11 @@ class Payouts(RuleBasedStateMachine):
 
     @rule(pick=_picks, what=st.sampled_from(["retry", "retry", "void", "by hand"]))
     def settle(self, pick: int, what: str) -> None:
-        found = self.payroll.brand.rows("select id from payout order by status = 'Failed' and voided_at is null, id")
-        if found:
-            self._decide(found[-1 - pick % 2 % len(found)][0], what)
+        payout_rows = self.payroll.brand.rows(
+            "select id from payout order by status = 'Failed' and voided_at is null, id"
+        )
+        if payout_rows:
+            self._decide(payout_rows[-1 - pick % 2 % len(payout_rows)][0], what)
 
     @rule(slug=st.sampled_from(["ben", "cid"]), is_forgiven=st.booleans())
     def ban(self, slug: str, is_forgiven: bool) -> None:
@@ -200,7 +202,7 @@ class Payouts(RuleBasedStateMachine):
         assert {sale.id: sale.earned_cents for sale in self.sales} == {sale.id: earned[sale.id] for sale in self.sales}
 
     def teardown(self) -> None:
-        """Let everything settle and pay what is due; then nothing that was earned is left but what is too little."""
+        """Settle everything and pay what is due, then assert that only amounts too small to pay are left."""
         if not hasattr(self, "payroll"):
             return
         self._forgive()
@@ -230,11 +232,11 @@ class Payouts(RuleBasedStateMachine):
 
     def _sell(self, slug: str, cents: int, currency: str) -> None:
         event_id = f"sale-{len(self.sales)}"
-        sold = self.payroll.brand.sale(
+        response = self.payroll.brand.sale(
             externalEventId=event_id, affiliateSlug=slug, amountCents=cents, currency=currency
         )
-        if sold.status_code == 200 and sold.json.get("conversionId"):
-            self.sales.append(_Sale(event_id, sold.json["conversionId"], cents))
+        if response.status_code == 200 and response.json.get("conversionId"):
+            self.sales.append(_Sale(event_id, response.json["conversionId"], cents))
         drain("sales")
 
     def _decide(self, payout_id: UUID, what: str) -> None:
@@ -252,7 +254,7 @@ class Payouts(RuleBasedStateMachine):
 
     @staticmethod
     def _code_of(work: Callable[[], object]) -> str | None:
-        """Do it and return the code of the refusal, None when there is none."""
+        """Run `work` and return the code of its refusal, or None."""
         try:
             work()
         except Refused as refused:
@@ -326,7 +328,7 @@ def _age_rates(currency: str) -> None:
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
-def test_money_adds_up_whatever_is_done_with_it(app, alone):  # what is checked after each step reads whole tables
+def test_money_adds_up_after_any_sequence_of_actions(app, alone):  # the checks after each step read whole tables
     Payouts.app = app
     run_state_machine_as_test(
         Payouts,
@@ -336,7 +338,7 @@ def test_money_adds_up_whatever_is_done_with_it(app, alone):  # what is checked 
             deadline=None,
             derandomize="FINDERFEE_LONG_MACHINE" not in os.environ,
             database=None,
-            # A failure is shown as it came up: what an unsure rail does depends on ids, so a shorter one may not fail.
+            # A failure is not shrunk: the outcome of an ambiguous rail depends on ids, so a shorter one may not fail.
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
             print_blob=False,

@@ -37,7 +37,7 @@ _RATES = st.fixed_dictionaries(
 
 
 class _Books:
-    """A brand with three affiliates, and what is still due line by line as a reader of the spec computes it."""
+    """A brand with three affiliates, and its due lines computed independently from the spec."""
 
     def __init__(self, app, rates):
         self.payroll = Payroll.create(app)
@@ -49,7 +49,7 @@ class _Books:
         self.count = 0
 
     def sell(self, lines):
-        """Sell so that each line's affiliate earns its native amount; return the external ids."""
+        """Record sales that earn the native amount of each line; return the external ids."""
         ids = []
         for slug, currency, cents in lines:
             self.count += 1
@@ -58,7 +58,7 @@ class _Books:
         return ids
 
     def due_lines(self):
-        """Return what is due, line by line: affiliate, currency, native amount."""
+        """Return the due lines: affiliate, currency, native amount."""
         return self.payroll.brand.rows(
             "select affiliate_id::text, currency, case when status in ('Denied', 'Invalidated') then 0"
             " else commission_cents - reversed_cents end - paid_cents from conversion"
@@ -72,33 +72,37 @@ class _Books:
         """Compare the preview with the lines that are due, then the run with the preview."""
         person = owner(self.payroll)
         preview = person.post(f"{URL}/preview").json
-        shown = defaultdict(int)
-        for one in preview["candidates"]:
-            assert one["payoutReady"] == (one["blockedReason"] is None)
-            if one["payoutReady"]:
-                shown[one["affiliateId"]] += one["payoutUsdCents"]
+        preview_cents = defaultdict(int)
+        for candidate in preview["candidates"]:
+            assert candidate["payoutReady"] == (candidate["blockedReason"] is None)
+            if candidate["payoutReady"]:
+                preview_cents[candidate["affiliateId"]] += candidate["payoutUsdCents"]
             else:
-                assert one["payoutUsdCents"] == 0
+                assert candidate["payoutUsdCents"] == 0
 
         by_line = defaultdict(int)
-        ready = {(one["affiliateId"], one["currency"]) for one in preview["candidates"] if one["payoutReady"]}
+        ready = {
+            (candidate["affiliateId"], candidate["currency"])
+            for candidate in preview["candidates"]
+            if candidate["payoutReady"]
+        }
         for affiliate_id, currency, native in self.due_lines():
             if (affiliate_id, currency) in ready:
                 by_line[affiliate_id] += self.usd_cents(currency, native)
 
         total = preview["payoutTotalUsdCents"]
-        assert shown == by_line
-        assert all(cents >= 1 for cents in shown.values())
-        assert total == preview["usdEstimateAtRunRateCents"] == sum(shown.values())
-        assert preview["payoutCount"] == len(shown)
+        assert preview_cents == by_line
+        assert all(cents >= 1 for cents in preview_cents.values())
+        assert total == preview["usdEstimateAtRunRateCents"] == sum(preview_cents.values())
+        assert preview["payoutCount"] == len(preview_cents)
 
         answer = person.post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]})
-        if not shown:
+        if not preview_cents:
             assert answer.json["error"] == "nothing_to_pay"
             return
         assert answer.status_code == 200, answer.get_data(as_text=True)
         receipt = answer.json
-        assert {one["affiliateId"]: one["amountCents"] for one in receipt["payouts"]} == shown
+        assert {candidate["affiliateId"]: candidate["amountCents"] for candidate in receipt["payouts"]} == preview_cents
         assert receipt["totalCents"] == total
         assert receipt["nativeTotalsForRun"] == preview["nativeTotalsForRun"]
         sums = self.payroll.brand.rows(
@@ -106,7 +110,7 @@ class _Books:
             " join payout_line l on l.payout_id = p.id where p.run_id = %s group by p.id",
             receipt["runId"],
         )
-        assert {affiliate_id: (amount, amount) for affiliate_id, amount in shown.items()} == {
+        assert {affiliate_id: (amount, amount) for affiliate_id, amount in preview_cents.items()} == {
             affiliate_id: (amount, lines) for affiliate_id, amount, lines in sums
         }
 
@@ -129,16 +133,16 @@ class _History(NamedTuple):
     rates=_RATES,
     history=st.builds(_History, _LINES, st.lists(st.integers(0, 7), max_size=4, unique=True), st.booleans(), _LINES),
 )
-def test_preview_and_run_agree_for_every_affiliate_and_in_all(app, rates, history):
+def test_preview_and_run_agree_per_affiliate_and_in_total(app, rates, history):
     books = _Books(app, rates)
-    sold = books.sell(history.first)
+    sale_ids = books.sell(history.first)
     books.check_preview_and_run()
     books.payroll.pay()
 
     # A line that is refunded after its payment is a debt, netted within its currency, or over all after a restore.
     for number in history.refunded:
-        if number < len(sold):
-            books.payroll.brand.refund(sold[number], None)
+        if number < len(sale_ids):
+            books.payroll.brand.refund(sale_ids[number], None)
     if history.is_restored:
         books.payroll.execute(
             "update conversion set source = 'restore' where paid_cents > commission_cents - reversed_cents"
@@ -148,7 +152,7 @@ def test_preview_and_run_agree_for_every_affiliate_and_in_all(app, rates, histor
     books.check_preview_and_run()
 
 
-def test_prepared_total_and_its_email_are_what_a_run_pays(app, drain):
+def test_draft_total_and_its_email_equal_the_run(app, drain):
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)

@@ -1,6 +1,6 @@
-"""Two at once, each on a connection of its own: totals are exact, and nobody is told that we failed.
+"""Concurrent operations, each on its own connection: totals are exact, and no request fails with a server error.
 
-Every race is run several times with several affiliates, so that most ways to interleave come up.
+Every race runs several times with several affiliates, to cover most interleavings.
 """
 
 import itertools
@@ -36,8 +36,8 @@ def payroll(app):
 _NUMBERS = itertools.count(1)
 
 
-def _sold(payroll):
-    """Sell 100.00 through everybody; returns external ids and conversion ids."""
+def _sell_for_all(payroll):
+    """Record a sale of 100.00 for each affiliate; return external ids and conversion ids."""
     sales = [f"race-{next(_NUMBERS)}" for _ in _PEOPLE]
     return [(sale, payroll.sell(slug, 10_000, externalEventId=sale)) for slug, sale in zip(_PEOPLE, sales, strict=True)]
 
@@ -58,8 +58,8 @@ def _statuses(answers):
     return sorted(answer.status_code for answer in answers if hasattr(answer, "status_code"))
 
 
-def _settled(payroll):
-    """Let everything come to rest; return what everybody was paid in all, and what the ledger says they are owed."""
+def _settle_all(payroll):
+    """Process all jobs; return the total paid and the total that the ledger still owes."""
     payroll.brand.set(sandboxRail="ok")
     drain("sales", "refunds", "payouts")
     with db.unit_of_work(payroll.brand.id):
@@ -68,45 +68,45 @@ def _settled(payroll):
     (booked,) = payroll.brand.rows(
         "select coalesce(sum(amount_cents), 0)::int from sandbox_transfer where state = 'Paid'"
     )
-    (by_hand,) = payroll.brand.rows("select coalesce(sum(amount_cents), 0)::int from payout where method = 'Manual'")
-    assert booked[0] + by_hand[0] == paid
+    (manual,) = payroll.brand.rows("select coalesce(sum(amount_cents), 0)::int from payout where method = 'Manual'")
+    assert booked[0] + manual[0] == paid
     return paid, sum(sum(payroll.balance(slug).values()) for slug in _PEOPLE)
 
 
-def test_ten_identical_runs_at_once_pay_once(payroll):
-    _sold(payroll)
+def test_concurrent_identical_runs_pay_once(payroll):
+    _sell_for_all(payroll)
 
     answers = at_once(*[_run(payroll, 8_000)] * 10)
 
     assert _statuses(answers) == [200] + [409] * 9
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"confirm_total_mismatch"}
-    assert _settled(payroll) == (8_000, 0)
+    assert _settle_all(payroll) == (8_000, 0)
 
 
-def test_runs_with_different_totals_at_once_pay_once(payroll):
-    _sold(payroll)
+def test_concurrent_runs_with_different_totals_pay_once(payroll):
+    _sell_for_all(payroll)
 
     answers = at_once(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
 
     assert _statuses(answers) == [200, 409, 409, 409, 409]
-    assert _settled(payroll) == (8_000, 0)
+    assert _settle_all(payroll) == (8_000, 0)
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_a_refund_that_meets_a_run_is_left_out_or_taken_back(payroll, round_):
-    sales = _sold(payroll)
+def test_refund_during_a_run_is_excluded_or_deducted(payroll, round_):
+    sales = _sell_for_all(payroll)
 
     answers = at_once(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
 
     assert set(_statuses(answers)) <= {200, 409}
-    _settled(payroll)
+    _settle_all(payroll)
     at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
-    assert _settled(payroll) == (4_000, 0)
+    assert _settle_all(payroll) == (4_000, 0)
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_a_refund_that_meets_a_transfer_shrinks_it_or_is_owed_back(payroll, round_):
-    sales = _sold(payroll)
+def test_refund_during_a_transfer_reduces_it_or_is_owed_back(payroll, round_):
+    sales = _sell_for_all(payroll)
     assert _run(payroll, 8_000)().status_code == 200
 
     answers = at_once(
@@ -114,73 +114,75 @@ def test_a_refund_that_meets_a_transfer_shrinks_it_or_is_owed_back(payroll, roun
     )
 
     assert _statuses(answers) == [200] * 4
-    paid, owed = _settled(payroll)
+    paid, owed = _settle_all(payroll)
     assert paid + owed == 4_000
     assert sum(cents or 0 for (cents,) in payroll.lines("reversed_native_cents")) == -owed
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_a_denial_that_meets_a_run_is_left_out_or_lets_go(payroll, round_):
-    sales = _sold(payroll)
+def test_denial_during_a_run_is_excluded_or_released(payroll, round_):
+    sales = _sell_for_all(payroll)
     deny = [
-        lambda found=found: owner(payroll).post(f"/api/conversions/{found}/deny", {"reason": "fraud"})
-        for _, found in sales[:2]
+        lambda conversion_id=conversion_id: owner(payroll).post(
+            f"/api/conversions/{conversion_id}/deny", {"reason": "fraud"}
+        )
+        for _, conversion_id in sales[:2]
     ]
 
     answers = at_once(_run(payroll, 8_000), *deny)
 
     assert set(_statuses(answers)) <= {200, 409}
-    _settled(payroll)
+    _settle_all(payroll)
     at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
-    paid, owed = _settled(payroll)
+    paid, owed = _settle_all(payroll)
     assert (paid, owed) == (4_000, 0)
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_of_a_retry_and_a_void_one_wins(payroll, round_):
+def test_concurrent_retry_and_void_have_one_winner(payroll, round_):
     payroll.brand.set(sandboxRail="fail")
-    _sold(payroll)
+    _sell_for_all(payroll)
     _run(payroll, 8_000)()
     drain("payouts")
     failed = [payout_id for (payout_id,) in payroll.payouts("id")]
 
-    answers = at_once(*[_act(payroll, one, what) for one in failed for what in ("retry", "void")])
+    answers = at_once(*[_act(payroll, payout_id, what) for payout_id in failed for what in ("retry", "void")])
 
     assert _statuses(answers) == [200] * 4 + [409] * 4
-    paid, owed = _settled(payroll)
+    paid, owed = _settle_all(payroll)
     assert paid + owed == 8_000
     due = payroll.preview().planned.confirm_total_cents
     assert due == owed
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_marked_as_paid_while_it_is_sent_it_is_paid_once(payroll, round_):
-    _sold(payroll)
+def test_payout_marked_paid_while_sent_is_paid_once(payroll, round_):
+    _sell_for_all(payroll)
     _run(payroll, 8_000)()
     pending = [payout_id for (payout_id,) in payroll.payouts("id")]
-    marks = [_act(payroll, one, "mark-paid", {"externalTransactionId": "wire"}) for one in pending]
+    marks = [_act(payroll, payout_id, "mark-paid", {"externalTransactionId": "wire"}) for payout_id in pending]
 
     answers = at_once(lambda: drain("payouts"), *marks)
 
     assert set(_statuses(answers)) <= {200, 409}
-    assert _settled(payroll) == (8_000, 0)
+    assert _settle_all(payroll) == (8_000, 0)
     assert len(payroll.payouts("id")) == 4
 
 
-def test_a_refund_that_waits_for_a_run_keeps_no_sale_waiting(payroll):
+def test_refund_waiting_for_a_run_does_not_block_sales(payroll):
     payroll.brand.sale(affiliateSlug="ann", amountCents=10_000, externalEventId="new")
     with db.unit_of_work(payroll.brand.id):
         advisory_locks.take_payout_run_lock(payroll.brand.id)
-        refunded = begun(_refund(payroll, "new"))
+        join_refund = begun(_refund(payroll, "new"))
         begun(lambda: drain("sales"))
         settled = db.db.run("select count(*) from conversion")
 
-    assert (settled, refunded().status_code) == ([(1,)], 200)
-    assert _settled(payroll) == (0, 0)
+    assert (settled, join_refund().status_code) == ([(1,)], 200)
+    assert _settle_all(payroll) == (0, 0)
 
 
 def test_two_jobs_of_one_payout_send_it_once(payroll):
-    _sold(payroll)
+    _sell_for_all(payroll)
     _run(payroll, 8_000)()
     with db.unit_of_work(payroll.brand.id):
         for (payout_id,) in db.db.run("select id from payout"):
@@ -188,30 +190,30 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
 
     at_once(*[lambda: drain("payouts", deliveries=2)] * 3)
 
-    assert _settled(payroll) == (8_000, 0)
+    assert _settle_all(payroll) == (8_000, 0)
     assert payroll.brand.rows("select count(*) from sandbox_transfer") == [(4,)]
     assert payroll.brand.rows("select count(*) from event where type = 'payout.paid'") == [(4,)]
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_an_import_that_is_undone_while_it_is_paid_is_gone_or_stays(payroll, round_):
+def test_import_undone_during_a_run_is_removed_or_paid(payroll, round_):
     rows = [past_sale(affiliateSlug=slug) for slug in _PEOPLE]
-    made = import_sales(payroll.brand, *rows, confirmUnpaidPayout=True)
+    imported = import_sales(payroll.brand, *rows, confirmUnpaidPayout=True)
     total = payroll.preview().planned.confirm_total_cents
     assert total == 8_000
 
     answers = at_once(
-        _run(payroll, total), lambda: payroll.brand.person("Admin").post(f"/api/imports/{made.json['jobId']}/undo")
+        _run(payroll, total), lambda: payroll.brand.person("Admin").post(f"/api/imports/{imported.json['jobId']}/undo")
     )
 
     assert _statuses(answers) == [200, 409]
-    paid, owed = _settled(payroll)
+    paid, owed = _settle_all(payroll)
     assert (paid, owed) in ((8_000, 0), (0, 0))
 
 
-def test_a_review_that_meets_a_ban_fails_every_payout_once(payroll):
+def test_concurrent_review_and_ban_fail_each_payout_once(payroll):
     payroll.execute("update organization set payouts_need_review = true where id = %s", payroll.brand.id)
-    _sold(payroll)
+    _sell_for_all(payroll)
     run_id = UUID(_run(payroll, 8_000)().json["runId"])
     where = {"organization_id": payroll.brand.id}
 
@@ -228,4 +230,4 @@ def test_a_review_that_meets_a_ban_fails_every_payout_once(payroll):
 
     assert payroll.payouts() == [("Failed", 2_000)] * 4
     assert payroll.brand.rows("select count(*) from event where type = 'payout.failed'") == [(4,)]
-    assert _settled(payroll) == (0, 8_000)
+    assert _settle_all(payroll) == (0, 8_000)

@@ -1,4 +1,4 @@
-"""From what is due to what is paid: one run, its payouts, their lines, the ledger, what comes back after."""
+"""From due commissions to paid ones: a run, its payouts and lines, the ledger, and later refunds."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def payroll(app):
     return Payroll.create(app)
 
 
-def test_a_sale_is_paid(payroll):
+def test_due_sale_is_paid(payroll):
     # given
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
@@ -55,16 +55,16 @@ def test_several_currencies_make_one_payout_in_usd(payroll):
     assert payroll.balance("ann") == {"EUR": 0, "JPY": 0, "USD": 0}
 
 
-def test_a_total_that_is_not_the_confirmed_one_writes_nothing(payroll):
+def test_unconfirmed_total_writes_nothing(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused) as error_info:
         payroll.run(1_999)
-    assert refused.value.code == "confirm_total_mismatch"
+    assert error_info.value.code == "confirm_total_mismatch"
     assert payroll.payouts() == []
 
 
-def test_a_refund_before_it_is_sent_shrinks_the_payout(payroll):
+def test_refund_before_sending_reduces_the_payout(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     payroll.sell("ann", 10_000, externalEventId="second")
@@ -76,7 +76,7 @@ def test_a_refund_before_it_is_sent_shrinks_the_payout(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_a_refund_after_it_was_paid_is_netted_in_the_next_run(payroll):
+def test_refund_after_payment_is_netted_in_the_next_run(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
     payroll.run()
@@ -95,7 +95,7 @@ def test_a_refund_after_it_was_paid_is_netted_in_the_next_run(payroll):
     assert payroll.preview().planned.candidates == []
 
 
-def test_what_a_rail_refuses_keeps_its_lines(app):
+def test_rejected_payout_keeps_its_lines(app):
     payroll = Payroll.create(app, rail="fail")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
@@ -106,7 +106,7 @@ def test_what_a_rail_refuses_keeps_its_lines(app):
     assert payroll.balance("ann") == {"USD": 2_000}
 
 
-def test_nobody_is_paid_for_what_another_filter_left_out(payroll):
+def test_run_pays_only_filtered_affiliates(payroll):
     payroll.affiliate("ann")
     payroll.affiliate("ben")
     payroll.sell("ann", 10_000)

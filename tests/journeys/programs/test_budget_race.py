@@ -1,4 +1,4 @@
-"""A budget under many who spend from it at once, and a sum that every change of a conversion keeps true.
+"""A budget with concurrent spenders, and a spent total that every change of a conversion updates.
 
 Source: core spec, "Program" (budgetCents).
 """
@@ -17,19 +17,19 @@ from tests.support.rows.program_rows import ago, conversion, rate
 _FEE = Fee(300, "USD")
 
 
-def _spent(brand) -> dict[str, int]:
-    found = brand.rows(
+def _read_spent(brand) -> dict[str, int]:
+    rows = brand.rows(
         "select currency, sum(spent_cents)::bigint from reward_spend where organization_id = %s group by currency",
         brand.id,
     )
-    return {currency: cents for currency, cents in found if cents}
+    return {currency: cents for currency, cents in rows if cents}
 
 
-def _buy(brand, affiliate_id: UUID, wanted: int = 1, fee: Fee = _FEE) -> int:
-    """Pay for up to so many clicks, as whoever writes them does, and return how many fitted."""
+def _buy(brand, affiliate_id: UUID, requested: int = 1, fee: Fee = _FEE) -> int:
+    """Pay for up to `requested` clicks, like the click writer, and return how many fit the budget."""
     with db.unit_of_work(brand.id):
         purse = rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
-        number = purse.reserve(fee, wanted)
+        number = purse.reserve(fee, requested)
         for _ in range(number):
             _stage(brand, affiliate_id, fee)
     return number
@@ -52,18 +52,18 @@ def affiliate_id(brand):
     return brand.affiliate("ben")
 
 
-def test_many_at_once_spend_exactly_what_fits(brand, affiliate_id):
-    bought = at_once(*[lambda: _buy(brand, affiliate_id) for _ in range(16)])
+def test_concurrent_spenders_spend_exactly_the_budget(brand, affiliate_id):
+    fitted = at_once(*[lambda: _buy(brand, affiliate_id) for _ in range(16)])
 
-    assert sorted(bought) == [0] * 9 + [1] * 7
-    assert _spent(brand) == {"USD": 2_100}
+    assert sorted(fitted) == [0] * 9 + [1] * 7
+    assert _read_spent(brand) == {"USD": 2_100}
 
 
-def test_batches_at_once_share_what_fits(brand, affiliate_id):
+def test_concurrent_batches_share_the_budget(brand, affiliate_id):
     assert sum(at_once(*[lambda: _buy(brand, affiliate_id, 5) for _ in range(8)])) == 7
 
 
-def test_who_spends_twice_in_one_transaction_sees_what_was_spent(brand, affiliate_id):
+def test_second_spend_in_a_transaction_sees_the_first(brand, affiliate_id):
     with db.unit_of_work(brand.id):
         for expected in (4, 3):
             purse = rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
@@ -72,11 +72,11 @@ def test_who_spends_twice_in_one_transaction_sees_what_was_spent(brand, affiliat
                 _stage(brand, affiliate_id, _FEE)
 
 
-def test_what_is_rolled_back_was_never_spent(brand, affiliate_id):
+def test_rolled_back_spend_is_not_counted(brand, affiliate_id):
     with pytest.raises(ZeroDivisionError):
         _buy_and_fail(brand, affiliate_id)
 
-    assert _spent(brand) == {}
+    assert _read_spent(brand) == {}
     assert _buy(brand, affiliate_id, 9) == 7
 
 
@@ -88,35 +88,35 @@ def _buy_and_fail(brand, affiliate_id: UUID) -> None:
         raise ZeroDivisionError
 
 
-def test_without_a_budget_nothing_ends(brand):
+def test_unlimited_budget_never_ends(brand):
     brand.program()
 
     assert _buy(brand, brand.affiliate("ben"), 50) == 50
 
 
-def test_another_program_has_a_budget_of_its_own(brand, affiliate_id):
+def test_other_program_has_its_own_budget(brand, affiliate_id):
     _buy(brand, affiliate_id, 9)
     brand.program(budget_cents=300)
 
     assert _buy(brand, brand.affiliate("cleo"), 9) == 1
 
 
-def test_many_rows_are_folded_and_nothing_is_lost(brand, affiliate_id):
+def test_many_spend_rows_are_compacted_without_loss(brand, affiliate_id):
     brand.rows("update program set budget_cents = 30000 where organization_id = %s returning 1", brand.id)
     for _ in range(7):
         assert _buy(brand, affiliate_id, 12) == 12
 
     assert _buy(brand, affiliate_id, 99) == 16
-    assert _spent(brand) == {"USD": 30_000}
+    assert _read_spent(brand) == {"USD": 30_000}
     assert brand.rows("select count(*) < 60 from reward_spend where organization_id = %s", brand.id) == [(True,)]
 
 
 @pytest.mark.parametrize("kind", ["ClickReward", "LeadReward"])
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Paid"])
-def test_a_reward_that_is_or_will_be_paid_is_spent(brand, affiliate_id, kind, status):
+def test_payable_reward_is_spent(brand, affiliate_id, kind, status):
     conversion(brand, affiliate_id, type=kind, status=status, commission_cents=300, amount_cents=0)
 
-    assert _spent(brand) == {"USD": 300}
+    assert _read_spent(brand) == {"USD": 300}
 
 
 @pytest.mark.parametrize(
@@ -132,50 +132,50 @@ def test_a_reward_that_is_or_will_be_paid_is_spent(brand, affiliate_id, kind, st
         {"commission_cents": 0},
     ],
 )
-def test_a_row_that_pays_no_reward_spends_nothing(brand, affiliate_id, columns):
+def test_unpayable_row_is_not_spent(brand, affiliate_id, columns):
     conversion(brand, affiliate_id, **{"type": "LeadReward", "commission_cents": 300, "amount_cents": 0} | columns)
 
-    assert _spent(brand) == {}
+    assert _read_spent(brand) == {}
 
 
-def test_every_change_of_a_reward_changes_what_is_spent(brand, affiliate_id):
-    ours = str(conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0))
+def test_every_change_of_a_reward_updates_the_spent_total(brand, affiliate_id):
+    conversion_id = str(conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0))
 
     def spent_after(change: str) -> dict[str, int]:
-        brand.rows(f"update conversion set {change} where id = %s returning 1", ours)
-        return _spent(brand)
+        brand.rows(f"update conversion set {change} where id = %s returning 1", conversion_id)
+        return _read_spent(brand)
 
     assert spent_after("commission_cents = 900") == {"USD": 900}
     assert spent_after("status = 'Denied'") == {}
     assert spent_after("status = 'Approved', reversed_cents = 400") == {"USD": 500}
     assert spent_after("status = 'Refunded', reversed_cents = 900") == {}
     assert spent_after("status = 'Paid', reversed_cents = 0") == {"USD": 900}
-    brand.rows("delete from conversion where id = %s returning 1", ours)
-    assert _spent(brand) == {}
+    brand.rows("delete from conversion where id = %s returning 1", conversion_id)
+    assert _read_spent(brand) == {}
 
 
-def test_a_denial_while_somebody_spends_waits_for_nobody(brand, affiliate_id):
-    ours = conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
+def test_denial_does_not_wait_for_a_spender(brand, affiliate_id):
+    conversion_id = conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
 
     with db.unit_of_work(brand.id):
         rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
         _stage(brand, affiliate_id, _FEE)
         db.db.run("select 1")
-        (answer,) = at_once(lambda: brand.person().post(f"/api/conversions/{ours}/deny", {}))
+        (answer,) = at_once(lambda: brand.person().post(f"/api/conversions/{conversion_id}/deny", {}))
 
     assert answer.status_code == 200
-    assert _spent(brand) == {"USD": 300}
+    assert _read_spent(brand) == {"USD": 300}
 
 
-def test_a_reward_in_another_currency_is_weighed_by_the_newest_rate(brand, affiliate_id):
+def test_reward_in_another_currency_uses_the_newest_rate(brand, affiliate_id):
     rate("PGK", "1000", ago(days=800))
     rate("PGK", "2000", ago(days=700))
     conversion(brand, affiliate_id, type="LeadReward", commission_cents=4_000_000, currency="PGK", amount_cents=0)
 
-    assert _buy(brand, affiliate_id, 9) == 1  # 2000 of 2300 cents are gone
+    assert _buy(brand, affiliate_id, 9) == 1  # 2000 of 2300 cents are spent
 
 
-def test_a_reward_without_a_rate_closes_the_budget_until_there_is_one(brand, affiliate_id):
+def test_reward_without_a_rate_blocks_the_budget_until_there_is_one(brand, affiliate_id):
     conversion(brand, affiliate_id, type="LeadReward", commission_cents=100, currency="SOS", amount_cents=0)
     assert _buy(brand, affiliate_id, 9) == 0
 
@@ -184,7 +184,7 @@ def test_a_reward_without_a_rate_closes_the_budget_until_there_is_one(brand, aff
     assert _buy(brand, affiliate_id, 9) == 7
 
 
-def test_the_fees_of_partners_go_before_the_programs(brand):
+def test_partner_fee_precedes_the_programs(brand):
     columns = {"default_commission_model": "Cpc", "default_commission_type": "Fixed"}
     program_id = brand.program(**columns, default_commission_value=Decimal("0.25"))
     ben = brand.affiliate("ben")
@@ -197,10 +197,10 @@ def test_the_fees_of_partners_go_before_the_programs(brand):
 
     def fee(affiliate_id: UUID, kind: str) -> object:
         with db.unit_of_work(brand.id):
-            found = rewards.find_fee(
+            reward = rewards.find_fee(
                 organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id, kind=kind
             )
-        return found and (found.fee.cents, found.fee.currency, found.source)
+        return reward and (reward.fee.cents, reward.fee.currency, reward.source)
 
     assert [fee(ben, "click"), fee(cleo, "click"), fee(cleo, "lead")] == [
         (25, "USD", "program"),

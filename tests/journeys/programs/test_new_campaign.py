@@ -1,4 +1,4 @@
-"""A brand from nothing: a campaign, an applicant who is approved, gets links and recruits another. HTTP only."""
+"""A new brand over HTTP only: a campaign, an applicant who is approved, gets links and recruits another affiliate."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def portals(monkeypatch):
 
 @pytest.fixture
 def campaign(brand):
-    made = brand.person("Manager").post(
+    response = brand.person("Manager").post(
         "/api/v1/programs",
         {
             "name": "Spring",
@@ -23,31 +23,31 @@ def campaign(brand):
             "referralDestinationUrl": "https://shop.example.com/?ref=home",
         },
     )
-    assert made.status_code == 201
+    assert response.status_code == 201
     config = brand.person("Owner").call(
-        "PUT", f"/api/v1/programs/{made.json['id']}/sub-affiliate-config", {"enabled": True, "percent": 10}
+        "PUT", f"/api/v1/programs/{response.json['id']}/sub-affiliate-config", {"enabled": True, "percent": 10}
     )
     assert config.status_code == 200
-    return made.json
+    return response.json
 
 
 def _apply(brand, campaign, **application):
     return brand.app.test_client().post(f"/api/p/id/{campaign['id']}/apply", json=application)
 
 
-def test_an_applicant_becomes_a_partner_who_recruits_another(brand, campaign, portals, drain):
+def test_approved_applicant_recruits_another_affiliate(brand, campaign, portals, drain):
     handle = brand.get("/api/organizations/me").json["subdomain"]
-    shown = brand.app.test_client().get(f"/api/p/by-handle/{handle}/spring")
-    assert shown.json["id"] == campaign["id"]
+    page = brand.app.test_client().get(f"/api/p/by-handle/{handle}/spring")
+    assert page.json["id"] == campaign["id"]
 
-    rita, ben = (f"{name}-{brand.id.hex}@example.com" for name in ("rita", "ben"))  # other tests have theirs
+    rita, ben = (f"{name}-{brand.id.hex}@example.com" for name in ("rita", "ben"))  # unique per test
     assert _apply(brand, campaign, email=rita, fullName="Rita").status_code == 200
-    (waiting,) = brand.get("/api/v1/affiliates/applications").json
-    assert (waiting["email"], waiting["status"]) == (rita, "Pending")
+    (application,) = brand.get("/api/v1/affiliates/applications").json
+    assert (application["email"], application["status"]) == (rita, "Pending")
 
-    approved = brand.person("Manager").post(f"/api/v1/affiliates/{waiting['id']}/approve", {})
+    approved = brand.person("Manager").post(f"/api/v1/affiliates/{application['id']}/approve", {})
     assert approved.json["status"] == "Approved"
-    links = f"/api/v1/affiliates/{waiting['id']}/links"
+    links = f"/api/v1/affiliates/{application['id']}/links"
     assert brand.post(links, {"customAlias": "rita-tv", "format": "Query"}).status_code == 201
     assert {link["slug"] for link in brand.get(links).json} >= {"rita-tv"}
 
@@ -62,15 +62,15 @@ def test_an_applicant_becomes_a_partner_who_recruits_another(brand, campaign, po
     assert brand.sale(affiliateSlug=slug, amountCents=10_000).status_code == 200
     drain()
 
-    (mine,) = Partner(brand.app, rita).get("/api/v1/me/sub-affiliate/recruits").json["items"]
-    assert (mine["email"], mine["totalCommissionGeneratedCents"], mine["overrideEarnedCents"]) == (
+    (recruit_row,) = Partner(brand.app, rita).get("/api/v1/me/sub-affiliate/recruits").json["items"]
+    assert (recruit_row["email"], recruit_row["totalCommissionGeneratedCents"], recruit_row["overrideEarnedCents"]) == (
         ben,
         2_000,
         200,
     )
 
 
-def test_a_manager_does_not_delete_the_campaign_and_an_owner_does(brand, campaign):
+def test_campaign_is_deleted_by_an_owner_only(brand, campaign):
     path = f"/api/v1/programs/{campaign['id']}"
 
     assert brand.person("Manager").call("DELETE", path).status_code == 403
@@ -78,9 +78,9 @@ def test_a_manager_does_not_delete_the_campaign_and_an_owner_does(brand, campaig
     assert brand.get(path).json["archivedAt"] is not None
 
 
-def test_a_second_tenant_sees_nothing_of_it(brand, rival, campaign):
-    for seen_by in (rival, rival.person("Owner")):
-        assert seen_by.get("/api/v1/programs").json["items"] == []
-        assert seen_by.get(f"/api/v1/programs/{campaign['id']}").status_code == 404
-        assert seen_by.get("/api/v1/affiliates").json["items"] == []
-        assert seen_by.call("PATCH", f"/api/v1/programs/{campaign['id']}", {"name": "mine"}).status_code == 404
+def test_other_tenant_cannot_see_the_campaign(brand, rival, campaign):
+    for client in (rival, rival.person("Owner")):
+        assert client.get("/api/v1/programs").json["items"] == []
+        assert client.get(f"/api/v1/programs/{campaign['id']}").status_code == 404
+        assert client.get("/api/v1/affiliates").json["items"] == []
+        assert client.call("PATCH", f"/api/v1/programs/{campaign['id']}", {"name": "mine"}).status_code == 404

@@ -1,4 +1,4 @@
-"""The numbers of a campaign after real traffic: visits, leads and sales in, through every process, and read back."""
+"""Campaign statistics after real traffic: visits, leads and sales through every process."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.rows.program_rows import rate
 from tests.support.rows.visiting import BROWSER, click, new_slug
 from tests.support.running.hours import began
 
-# Ten of these are a US dollar; of the other nobody ever publishes a rate.
+# Ten VALUED are one US dollar; UNKNOWN has no published rate.
 VALUED, UNKNOWN = "SCR", "WST"
 HEADLESS = BROWSER.replace("Firefox", "HeadlessFirefox")
 
@@ -35,7 +35,7 @@ def _visit(app, slug, number, agent=BROWSER, **fields):
 
 
 def _traffic(app, brand, slug, drain):
-    """Five good visits, one twice, one held, one blocked, one robot's; three sales, one with a refund; one lead."""
+    """Send five good visits, one duplicate, one held, one blocked, one of a bot; three sales (one refunded); a lead."""
     for number in range(5):
         _visit(app, slug, number)
     _visit(app, slug, 0)
@@ -58,24 +58,24 @@ def _read(brand, what):
 
 
 def _stats(brand):
-    (shown,) = brand.get("/api/v1/programs/stats").json
-    return shown
+    (stats,) = brand.get("/api/v1/programs/stats").json
+    return stats
 
 
 def _summary(brand):
     return brand.get(f"/api/v1/fraud-events/summary?programId={brand.programs[-1]}").json
 
 
-def _some(shown, *names):
-    return {name: shown[name] for name in names}
+def _select(stats, *names):
+    return {name: stats[name] for name in names}
 
 
-def test_statistics_count_visits_sales_leads_and_paid_clicks_and_value_each_in_its_currency(app, brand, slug, drain):
+def test_statistics_count_traffic_and_value_each_currency(app, brand, slug, drain):
     _traffic(app, brand, slug, drain)
 
-    shown = _stats(brand)
+    stats = _stats(brand)
 
-    assert _some(shown, "clicks30d", "conversions30d", "sales30d", "leads30d", "paidClicks30d") == {
+    assert _select(stats, "clicks30d", "conversions30d", "sales30d", "leads30d", "paidClicks30d") == {
         "clicks30d": 6,
         "conversions30d": 9,
         "sales30d": 3,
@@ -83,26 +83,26 @@ def test_statistics_count_visits_sales_leads_and_paid_clicks_and_value_each_in_i
         "paidClicks30d": 5,
     }
     # Half of 2000 was refunded; 2000 and five clicks of 30 are a tenth in dollars.
-    assert shown["pendingCommissionCents"] == 1_000 + 200 + 15
-    assert shown["pendingUnconvertibleByCurrency"] == {UNKNOWN: 2_000}
-    assert (shown["availableCommissionCents"], shown["owedEligibleInHomeCents"]) == (0, 0)
+    assert stats["pendingCommissionCents"] == 1_000 + 200 + 15
+    assert stats["pendingUnconvertibleByCurrency"] == {UNKNOWN: 2_000}
+    assert (stats["availableCommissionCents"], stats["owedEligibleInHomeCents"]) == (0, 0)
 
 
-def test_the_budget_is_spent_by_clicks_alone_and_by_a_held_one_once_it_is_validated(app, brand, slug, drain):
+def test_budget_is_spent_by_paid_and_validated_clicks(app, brand, slug, drain):
     _traffic(app, brand, slug, drain)
-    before = _read(brand, "budget-status")
-    (held,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
-    brand.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})
+    status_before = _read(brand, "budget-status")
+    (held_row,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
+    brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})
 
-    after = _read(brand, "budget-status")
+    status_after = _read(brand, "budget-status")
 
-    assert (before["spentCents"], before["remainingCents"]) == (15, 85)
-    assert before["fxUnconvertibleByCurrency"] is None
-    assert (after["spentCents"], after["remainingCents"]) == (18, 82)
+    assert (status_before["spentCents"], status_before["remainingCents"]) == (15, 85)
+    assert status_before["fxUnconvertibleByCurrency"] is None
+    assert (status_after["spentCents"], status_after["remainingCents"]) == (18, 82)
     assert _stats(brand)["paidClicks30d"] == 6
 
 
-def test_tracking_status_agrees_with_the_statistics(app, brand, slug, drain):
+def test_tracking_status_matches_the_statistics(app, brand, slug, drain):
     _traffic(app, brand, slug, drain)
 
     status, stats = _read(brand, "tracking-status"), _stats(brand)
@@ -111,7 +111,7 @@ def test_tracking_status_agrees_with_the_statistics(app, brand, slug, drain):
     assert (status["verified"], status["lastClickAt"] is not None) == (True, True)
 
 
-def test_recent_events_hold_every_visit_and_every_row(app, brand, slug, drain):
+def test_recent_events_list_every_visit_and_conversion(app, brand, slug, drain):
     _traffic(app, brand, slug, drain)
 
     events = _read(brand, "recent-events?limit=100")
@@ -122,7 +122,7 @@ def test_recent_events_hold_every_visit_and_every_row(app, brand, slug, drain):
         for event in events
         if event["type"] == "conversion"
     }
-    assert [event["occurredAt"] for event in events] == sorted((one["occurredAt"] for one in events), reverse=True)
+    assert [event["occurredAt"] for event in events] == sorted((event["occurredAt"] for event in events), reverse=True)
     assert (len(visits), sum(event["isDuplicate"] for event in visits)) == (8, 1)
     assert rows == {
         ("OneTime", "USD", "Pending", 1_000),
@@ -134,29 +134,29 @@ def test_recent_events_hold_every_visit_and_every_row(app, brand, slug, drain):
     }
 
 
-def test_the_fraud_summary_says_what_was_kept_out_until_the_brand_lets_it_in(app, brand, slug, drain):
+def test_fraud_summary_excludes_validated_clicks(app, brand, slug, drain):
     _traffic(app, brand, slug, drain)
-    before = _summary(brand)
-    (held,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
-    brand.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})
+    status_before = _summary(brand)
+    (held_row,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
+    brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})
 
-    after = _summary(brand)
+    status_after = _summary(brand)
 
-    assert _some(before, "blockedClicks", "blockedClicksByReason", "heldClicks", "quarantinedLeads") == {
+    assert _select(status_before, "blockedClicks", "blockedClicksByReason", "heldClicks", "quarantinedLeads") == {
         "blockedClicks": 1,
         "blockedClicksByReason": {"headless": 1},
         "heldClicks": 1,
         "quarantinedLeads": 0,
     }
-    assert (before["estimatedNotBilledCents"], after["estimatedNotBilledCents"]) == (6, 3)
-    assert after["heldClicks"] == 1
+    assert (status_before["estimatedNotBilledCents"], status_after["estimatedNotBilledCents"]) == (6, 3)
+    assert status_after["heldClicks"] == 1
 
 
-def test_leads_paid_in_a_currency_without_a_rate_are_held_out_of_every_number(brand):
+def test_leads_without_an_exchange_rate_are_excluded_from_totals(brand):
     with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, fee_currency=UNKNOWN)
-        assert paid_leads.send(brand, to).status_code == 200
-        assert paid_leads.send(brand, to, email="eve@mailinator.com").status_code == 200
+        slug = paid_leads.campaign(brand, fee_currency=UNKNOWN)
+        assert paid_leads.send(brand, slug).status_code == 200
+        assert paid_leads.send(brand, slug, email="eve@mailinator.com").status_code == 200
 
     stats, budget, summary = _stats(brand), _read(brand, "budget-status"), _summary(brand)
 
@@ -167,12 +167,12 @@ def test_leads_paid_in_a_currency_without_a_rate_are_held_out_of_every_number(br
     assert (summary["quarantinedLeads"], summary["estimatedNotBilledCents"]) == (1, None)
 
 
-def test_a_lead_that_is_refused_is_none_in_quarantine(brand):
+def test_refused_lead_is_not_quarantined(brand):
     brand.set(leadsPerDay="1")
     with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand)
-        for email in ("eve@mailinator.com", "ada@example.org", f"{to}@example.com"):
-            assert paid_leads.send(brand, to, email=email).status_code == 200
+        slug = paid_leads.campaign(brand)
+        for email in ("eve@mailinator.com", "ada@example.org", f"{slug}@example.com"):
+            assert paid_leads.send(brand, slug, email=email).status_code == 200
 
     assert [(row[0], row[2]) for row in paid_leads.fraud_events(brand)] == [
         ("held", ["disposable_domain"]),
@@ -183,26 +183,26 @@ def test_a_lead_that_is_refused_is_none_in_quarantine(brand):
     assert len(brand.get("/api/v1/conversions?status=Invalidated").json["items"]) == 1
 
 
-def test_a_budget_pays_for_nothing_whose_price_in_it_is_unknown(brand):
+def test_budget_rejects_a_lead_without_an_exchange_rate(brand):
     with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
+        slug = paid_leads.campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
 
-        answer = paid_leads.send(brand, to)
+        answer = paid_leads.send(brand, slug)
 
     assert (answer.status_code, answer.json["error"]) == (409, "campaign_budget_reached")
     assert _read(brand, "budget-status")["spentCents"] == 0
     assert (_stats(brand)["leads30d"], _summary(brand)["quarantinedLeads"]) == (0, 0)
 
 
-def test_a_quarantined_lead_that_the_brand_validates_is_spent(brand):
+def test_validated_quarantined_lead_is_spent(brand):
     with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, budget_cents=1_000)
-        paid_leads.send(brand, to, email="eve@mailinator.com")
-    before = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
-    (held,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
-    brand.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})
+        slug = paid_leads.campaign(brand, budget_cents=1_000)
+        paid_leads.send(brand, slug, email="eve@mailinator.com")
+    status_before = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
+    (held_row,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
+    brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})
 
-    after = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
+    status_after = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
 
-    assert (before, after) == ((0, 500), (500, 0))
+    assert (status_before, status_after) == ((0, 500), (500, 0))
     assert (_stats(brand)["leads30d"], _summary(brand)["quarantinedLeads"]) == (1, 1)

@@ -1,4 +1,4 @@
-"""Deliveries to one endpoint that are sent one after another by one worker: what happens in the middle of it."""
+"""Deliveries that one worker sends to one endpoint in sequence, and changes in between."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
 from workers.batching.batch_pauses import batch_pauses
 
-_MANY = 5
+_COUNT = 5
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def endpoint(brand, receiver):
     batch_pauses.clear()
     brand.program()
     brand.affiliate("ben")
-    made = Endpoint.create(brand, receiver.url, "conversion.created")
-    for _ in range(_MANY):
+    new_endpoint = Endpoint.create(brand, receiver.url, "conversion.created")
+    for _ in range(_COUNT):
         assert brand.sale().status_code == 200
     drain("sales")
-    return made
+    return new_endpoint
 
 
 @pytest.fixture
-def takes_long(monkeypatch):
-    """What is known of an endpoint is old at once."""
+def expired_cache(monkeypatch):
+    """Cached endpoint data expires at once."""
     monkeypatch.setattr("workers.queues.webhooks._MAX_AGE", timedelta(0))
 
 
@@ -42,7 +42,7 @@ def _run_one_pointer():
 
 
 def _at_request(receiver, number, act, answer=200):
-    """Have the receiver act when it has this request in its hands, and answer it so."""
+    """Make the receiver run `act` during the given request, then respond with `answer`."""
 
     def acting(handler):
         act()
@@ -51,10 +51,10 @@ def _at_request(receiver, number, act, answer=200):
     receiver.answers = [*[status(200)] * (number - 1), acting, status(200)]
 
 
-def _is_signed(sent, secret):
-    at_s = int(sent.headers["x-service-timestamp"])
-    signature = signing.outbound_header(secret=secret.encode(), timestamp_s=at_s, body=sent.body)
-    return sent.headers["x-service-signature"] == signature
+def _is_signed(request, secret):
+    at_s = int(request.headers["x-service-timestamp"])
+    signature = signing.outbound_header(secret=secret.encode(), timestamp_s=at_s, body=request.body)
+    return request.headers["x-service-signature"] == signature
 
 
 def _states(endpoint):
@@ -66,37 +66,37 @@ def _attempts(endpoint):
     return sorted(endpoint.brand.rows(f"{counted} group by d.id, d.status"))
 
 
-def _left():
+def _list_jobs():
     with db.any_org_work():
         return db.db.run("select max_attempts - attempt, deadline is null, run_at <= now() from job order by id")
 
 
-def test_each_is_sent_once_and_signed_and_counted_by_itself_in_the_order_of_their_events(endpoint, receiver):
+def test_each_delivery_is_sent_signed_and_counted_in_event_order(endpoint, receiver):
     _run_one_pointer()
 
-    assert [sent.event["id"] for sent in receiver.received] == [
+    assert [request.event["id"] for request in receiver.received] == [
         f"evt_{event.hex}" for (event,) in endpoint.deliveries("e.id")
     ]
-    assert all(_is_signed(sent, endpoint.secret) for sent in receiver.received)
-    assert len({sent.headers["x-service-delivery-id"] for sent in receiver.received}) == _MANY
-    assert _states(endpoint) == [("Delivered", 1, 200)] * _MANY
-    assert _attempts(endpoint) == [("Delivered", 1)] * _MANY
+    assert all(_is_signed(request, endpoint.secret) for request in receiver.received)
+    assert len({request.headers["x-service-delivery-id"] for request in receiver.received}) == _COUNT
+    assert _states(endpoint) == [("Delivered", 1, 200)] * _COUNT
+    assert _attempts(endpoint) == [("Delivered", 1)] * _COUNT
     assert endpoint.brand.rows("select count(*) from delivery_attempt where ended_at < began_at") == [(0,)]
-    assert _left() == []
+    assert _list_jobs() == []
 
 
-def test_a_failure_of_one_touches_no_other(endpoint, receiver):
+def test_failed_delivery_does_not_affect_others(endpoint, receiver):
     receiver.answers = [status(200), status(200), status(500), status(200)]
 
     _run_one_pointer()
 
-    assert _states(endpoint) == [("Delivered", 1, 200)] * (_MANY - 1) + [("Pending", 1, 500)]
-    # It was reached since then.
+    assert _states(endpoint) == [("Delivered", 1, 200)] * (_COUNT - 1) + [("Pending", 1, 500)]
+    # A later delivery succeeded.
     assert endpoint.brand.rows("select failing_since from webhook_endpoint") == [(None,)]
-    assert _left() == [(50, True, False)]
+    assert _list_jobs() == [(50, True, False)]
 
 
-def test_an_endpoint_that_fails_at_the_end_has_failed_since_then(endpoint, receiver):
+def test_endpoint_is_failing_since_its_last_failure(endpoint, receiver):
     receiver.answers = [status(200), status(500)]
 
     _run_one_pointer()
@@ -105,7 +105,7 @@ def test_an_endpoint_that_fails_at_the_end_has_failed_since_then(endpoint, recei
     assert endpoint.brand.rows("select failing_since from webhook_endpoint") == [first]
 
 
-def test_at_the_first_that_is_not_answered_the_rest_is_not_sent_and_uses_no_attempt(endpoint, receiver):
+def test_unanswered_delivery_stops_the_batch_without_using_attempts(endpoint, receiver):
     def cut(handler):
         handler.close_connection = True
 
@@ -116,23 +116,23 @@ def test_at_the_first_that_is_not_answered_the_rest_is_not_sent_and_uses_no_atte
     assert len(receiver.received) == 2
     assert _states(endpoint) == [("Delivered", 1, 200), *[("Pending", 0, None)] * 3, ("Pending", 1, None)]
     assert _attempts(endpoint) == [("Delivered", 1), *[("Pending", 0)] * 3, ("Pending", 1)]
-    assert _left() == [(50, True, False), *[(50, True, True)] * 3]
+    assert _list_jobs() == [(50, True, False), *[(50, True, True)] * 3]
     drain()
     assert sorted(_states(endpoint)) == [("Delivered", 1, 200)] * 4 + [("Pending", 1, None)]
 
 
-def test_a_secret_that_is_replaced_in_the_middle_signs_no_more(endpoint, receiver, takes_long):
-    old = endpoint.secret
+def test_rotated_secret_applies_within_a_batch(endpoint, receiver, expired_cache):
+    old_secret = endpoint.secret
     _at_request(receiver, 2, endpoint.rotate)
 
     _run_one_pointer()
     drain()
 
-    assert [_is_signed(sent, old) for sent in receiver.received] == [True, True, False, False, False]
-    assert all(_is_signed(sent, endpoint.secret) for sent in receiver.received[2:])
+    assert [_is_signed(request, old_secret) for request in receiver.received] == [True, True, False, False, False]
+    assert all(_is_signed(request, endpoint.secret) for request in receiver.received[2:])
 
 
-def test_an_endpoint_that_is_deleted_in_the_middle_is_told_nothing_more(endpoint, receiver, takes_long):
+def test_endpoint_deleted_within_a_batch_gets_nothing_more(endpoint, receiver, expired_cache):
     _at_request(receiver, 2, endpoint.delete)
 
     _run_one_pointer()
@@ -142,11 +142,11 @@ def test_an_endpoint_that_is_deleted_in_the_middle_is_told_nothing_more(endpoint
     assert _states(endpoint) == [("Delivered", 1, 200)] * 2 + [("Failed", 1, None)] * 3
 
 
-def test_a_delivery_that_was_settled_meanwhile_is_not_sent(endpoint, receiver):
+def test_settled_delivery_is_not_sent(endpoint, receiver):
     with db.unit_of_work(endpoint.brand.id):
         db.db.run("update delivery set status = 'Failed' where id = (select id from delivery limit 1)")
 
     _run_one_pointer()
 
-    assert len(receiver.received) == _MANY - 1
-    assert _left() == []
+    assert len(receiver.received) == _COUNT - 1
+    assert _list_jobs() == []

@@ -1,4 +1,4 @@
-"""What a brand's receiver is sent, and about what (tracking spec, sections 2 "Webhook delivery" and 6)."""
+"""What is delivered to a brand's receiver, and for which events (tracking spec, sections 2 and 6)."""
 
 import hashlib
 import hmac
@@ -28,7 +28,7 @@ def _signed_with(secret, received):
     return received.headers["x-service-signature"] == f"t={t},v1={digest}"
 
 
-def test_a_delivery_says_what_it_is_and_proves_who_sent_it(shop, receiver, drain):
+def test_delivery_is_identified_and_signed(shop, receiver, drain):
     endpoint = Endpoint.create(shop, receiver.url)
     began_at = int(time.time())
 
@@ -46,7 +46,7 @@ def test_a_delivery_says_what_it_is_and_proves_who_sent_it(shop, receiver, drain
     assert _signed_with(endpoint.secret, received)
 
 
-def test_the_envelope_frames_the_data_and_drops_what_is_null(shop, receiver, drain):
+def test_envelope_wraps_the_data_without_nulls(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
 
     shop.sale(externalEventId="order-☕", customerName="Zoë")
@@ -72,7 +72,7 @@ def test_the_envelope_frames_the_data_and_drops_what_is_null(shop, receiver, dra
     assert envelope["data"]["externalEventId"] == "order-☕"
 
 
-def test_a_tagged_sale_is_told_with_its_tag(shop, receiver, drain):
+def test_tagged_sale_is_delivered_with_its_tag(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
 
     shop.sale(subId="News.1")
@@ -81,7 +81,7 @@ def test_a_tagged_sale_is_told_with_its_tag(shop, receiver, drain):
     assert [data["subId"] for data in receiver.of_type("conversion.created")] == ["news.1"]
 
 
-def test_a_sale_and_its_refunds_arrive_as_three_events(shop, receiver, drain):
+def test_sale_and_two_refunds_arrive_as_three_events(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
 
     shop.sale(externalEventId="order-a")
@@ -101,17 +101,17 @@ def test_a_sale_and_its_refunds_arrive_as_three_events(shop, receiver, drain):
     assert len({received.headers["x-service-delivery-id"] for received in receiver.received}) == 3
 
 
-def test_the_first_attempt_goes_out_at_once(shop, receiver, drain):
+def test_first_attempt_is_sent_immediately(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
 
     shop.sale()
-    drain()  # runs what is due and waits for nothing
+    drain()  # runs only what is due
 
     assert len(receiver.received) == 1
 
 
 @pytest.mark.parametrize(
-    ("subscribed", "told"),
+    ("subscribed", "expected_types"),
     [
         (["*"], ["conversion.created", "conversion.refunded"]),
         (["conversion.created"], ["conversion.created"]),
@@ -127,7 +127,7 @@ def test_the_first_attempt_goes_out_at_once(shop, receiver, drain):
         (["**"], []),
     ],
 )
-def test_an_endpoint_is_told_what_it_asked_for_by_its_exact_name(shop, receiver, drain, subscribed, told):
+def test_endpoint_gets_only_subscribed_event_types(shop, receiver, drain, subscribed, expected_types):
     endpoint = Endpoint.create(shop, receiver.url, *subscribed)
 
     shop.sale(externalEventId="order-a")
@@ -135,11 +135,11 @@ def test_an_endpoint_is_told_what_it_asked_for_by_its_exact_name(shop, receiver,
     refund(shop, "order-a")
     drain()
 
-    assert [event["type"] for event in receiver.events] == told
-    assert len(endpoint.deliveries("d.id")) == len(told)
+    assert [event["type"] for event in receiver.events] == expected_types
+    assert len(endpoint.deliveries("d.id")) == len(expected_types)
 
 
-def test_every_subscribed_endpoint_is_told_under_its_own_secret_and_delivery_id(shop, receiver, drain):
+def test_each_endpoint_gets_its_own_secret_and_delivery_id(shop, receiver, drain):
     first, second = Endpoint.create(shop, receiver.url), Endpoint.create(shop, receiver.url + "?second")
 
     shop.sale()
@@ -153,22 +153,22 @@ def test_every_subscribed_endpoint_is_told_under_its_own_secret_and_delivery_id(
     assert len({received.headers["x-service-delivery-id"] for received in receiver.received}) == 2
 
 
-def test_an_organization_is_told_its_own_events_alone(shop, rival, receiver, drain):
+def test_organization_gets_only_its_own_events(shop, rival, receiver, drain):
     rival.program()
     rival.affiliate("ben")
     Endpoint.create(shop, receiver.url + "/ours")
     Endpoint.create(rival, receiver.url + "/theirs")
 
-    ours, theirs = shop.sale().json["conversionId"], rival.sale().json["conversionId"]
+    own_sale_id, rival_sale_id = shop.sale().json["conversionId"], rival.sale().json["conversionId"]
     drain()
 
     assert {(r.path, r.event["organizationId"], r.event["data"]["conversionId"]) for r in receiver.received} == {
-        ("/hook/ours", str(shop.id), ours),
-        ("/hook/theirs", str(rival.id), theirs),
+        ("/hook/ours", str(shop.id), own_sale_id),
+        ("/hook/theirs", str(rival.id), rival_sale_id),
     }
 
 
-def test_an_endpoint_is_not_told_what_happened_before_it(shop, receiver, drain):
+def test_endpoint_does_not_get_earlier_events(shop, receiver, drain):
     shop.sale()
     drain()
 
@@ -178,7 +178,7 @@ def test_an_endpoint_is_not_told_what_happened_before_it(shop, receiver, drain):
     assert receiver.received == []
 
 
-def test_a_deleted_endpoint_is_not_told(shop, receiver, drain):
+def test_deleted_endpoint_gets_nothing(shop, receiver, drain):
     endpoint = Endpoint.create(shop, receiver.url)
     endpoint.delete()
 
@@ -189,7 +189,7 @@ def test_a_deleted_endpoint_is_not_told(shop, receiver, drain):
     assert endpoint.deliveries("d.id") == []
 
 
-def test_an_endpoint_keeps_being_told_after_the_subscription_lapsed(shop, receiver, drain):
+def test_endpoint_gets_events_after_the_subscription_lapsed(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
     shop.sale()
 
@@ -199,7 +199,7 @@ def test_an_endpoint_keeps_being_told_after_the_subscription_lapsed(shop, receiv
     assert len(receiver.received) == 1
 
 
-def test_an_endpoint_that_is_down_does_not_hold_up_another(shop, receiver, drain):
+def test_failing_endpoint_does_not_delay_others(shop, receiver, drain):
     down, up = Endpoint.create(shop, "https://localhost:1/hook"), Endpoint.create(shop, receiver.url)
 
     shop.sale()
@@ -210,7 +210,7 @@ def test_an_endpoint_that_is_down_does_not_hold_up_another(shop, receiver, drain
     assert len(receiver.received) == 1
 
 
-def test_the_payload_is_frozen_when_it_happens(shop, receiver, drain):
+def test_payload_is_fixed_when_the_event_happens(shop, receiver, drain):
     endpoint = Endpoint.create(shop, receiver.url)
     receiver.answers = [status(500), status(200)]
     shop.sale()
@@ -225,7 +225,7 @@ def test_the_payload_is_frozen_when_it_happens(shop, receiver, drain):
     assert first.body == second.body
 
 
-def test_a_job_that_is_handed_out_again_sends_nothing_again(shop, receiver, drain):
+def test_repeated_job_sends_nothing_again(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
 
     shop.sale()
@@ -249,7 +249,7 @@ def test_a_job_that_is_handed_out_again_sends_nothing_again(shop, receiver, drai
     ],
 )
 @pytest.mark.parametrize("code", [200, 500])
-def test_the_first_500_characters_of_the_answer_are_kept_without_nul(shop, receiver, drain, *, code, body, excerpt):
+def test_first_500_characters_of_the_response_are_stored(shop, receiver, drain, *, code, body, excerpt):
     endpoint = Endpoint.create(shop, receiver.url)
     receiver.answers = [status(code, body)]
 

@@ -1,4 +1,4 @@
-"""Receivers that behave badly: what is made of them, and that they are told again (tracking spec, section 6)."""
+"""Misbehaving receivers: how they are handled, and that deliveries are retried (tracking spec, section 6)."""
 
 import socket
 import struct
@@ -16,7 +16,7 @@ def _sell(endpoint, drain):
     drain()
 
 
-def _again(endpoint, drain):
+def _retry(endpoint, drain):
     endpoint.hurry()
     drain()
 
@@ -27,7 +27,7 @@ def _state(endpoint):
 
 
 def _reset(handler):
-    """Send half an answer, then reset the connection."""
+    """Send half a response, then reset the connection."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
     handler.wfile.flush()
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -36,7 +36,7 @@ def _reset(handler):
 
 
 def _drip(handler):
-    """Send one byte after the other, for ever."""
+    """Send one byte after the other without end."""
     handler.close_connection = True
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -64,20 +64,20 @@ def _flood(code):
 
 
 @pytest.mark.parametrize("script", [hang(60), _drip], ids=["silence", "a byte at a time"])
-def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, script):
+def test_slow_response_is_abandoned(endpoint, receiver, drain, script):
     receiver.answers = [script]
     with hasty():
         _sell(endpoint, drain)
-    receiver.answers = [status(200)]  # for whoever comes next, though the first may not have got as far as its script
+    receiver.answers = [status(200)]  # for the next request, even if the first did not reach its script
 
     assert _state(endpoint) == ("Pending", 1, None, False)
     assert endpoint.deliveries("failure_reason") == [("no complete response within 2 s",)]
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
     assert _state(endpoint) == ("Delivered", 2, 200, True)
 
 
 @pytest.mark.parametrize(("code", "expected"), [(200, "Delivered"), (500, "Pending")])
-def test_a_gigabyte_is_read_to_64_kilobytes_and_judged_by_its_status(endpoint, receiver, drain, code, expected):
+def test_gigabyte_response_is_truncated_and_judged_by_its_status(endpoint, receiver, drain, code, expected):
     receiver.answers = [_flood(code)]
 
     _sell(endpoint, drain)
@@ -87,18 +87,18 @@ def test_a_gigabyte_is_read_to_64_kilobytes_and_judged_by_its_status(endpoint, r
     assert getattr(receiver, "flooded", 0) < 50_000_000
 
 
-def test_a_connection_that_breaks_is_a_failure(endpoint, receiver, drain):
+def test_broken_connection_is_a_failure(endpoint, receiver, drain):
     receiver.answers = [_reset, status(200)]
 
     _sell(endpoint, drain)
 
     assert _state(endpoint) == ("Pending", 1, None, False)
     assert endpoint.deliveries("failure_reason is not null") == [(True,)]
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
     assert _state(endpoint) == ("Delivered", 2, 200, True)
 
 
-def test_what_is_no_http_is_a_failure(endpoint, receiver, drain):
+def test_invalid_http_is_a_failure(endpoint, receiver, drain):
     def babble(handler):
         handler.wfile.write(b"220 mail.example ESMTP\r\n\r\n")
         handler.close_connection = True
@@ -113,7 +113,7 @@ def test_what_is_no_http_is_a_failure(endpoint, receiver, drain):
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1:{port}/hook", "https://u:p@localhost:{port}/hook", "ftp://localhost:{port}/hook", "/hook"]
 )
-def test_a_url_that_may_not_be_called_gets_no_packet(brand, receiver, drain, url):
+def test_forbidden_url_gets_no_packet(brand, receiver, drain, url):
     brand.program()
     brand.affiliate("ben")
     endpoint = Endpoint.create(brand, url.format(port=receiver.url.split(":")[2].split("/")[0]))

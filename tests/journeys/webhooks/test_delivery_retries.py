@@ -1,6 +1,6 @@
-"""When a webhook is sent again, and when never (tracking spec, sections 3 and 6 "Retry semantics").
+"""When a webhook is retried (tracking spec, sections 3 and 6 "Retry semantics").
 
-Waiting is done by moving the job's time; the times that were planned are read first.
+Tests move the job's time instead of waiting; the planned times are read first.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ def _sell(endpoint, drain):
     drain()
 
 
-def _again(endpoint, drain, times=1):
+def _retry(endpoint, drain, times=1):
     for _ in range(times):
         endpoint.hurry()
         drain()
@@ -32,7 +32,7 @@ def _state(endpoint):
 
 
 def _planned_s(endpoint):
-    """Seconds from the event to the next attempt, by the delivery's record and by the job that makes it."""
+    """Return the seconds from the event to the next attempt; the delivery and its job must agree."""
     ((planned, due),) = endpoint.deliveries(
         "extract(epoch from next_attempt_at - e.created_at)::float,"
         " (select extract(epoch from run_at - e.created_at)::float from job where args->>'delivery_id' = d.id::text)"
@@ -42,7 +42,7 @@ def _planned_s(endpoint):
 
 
 def _waits_after_sale(endpoint, drain, *, before):
-    """Sell; return what the next attempt waits for at least and at most, in seconds: an answer came in between."""
+    """Record a sale; return the minimum and maximum wait for the next attempt in seconds."""
     _sell(endpoint, drain)
     after = datetime.now(UTC)
     ((planned,),) = endpoint.deliveries("next_attempt_at")
@@ -54,15 +54,15 @@ def _signed_with(secret, received):
     return v1 == hmac.new(secret.encode(), f"{t}.".encode() + received.body, hashlib.sha256).hexdigest()
 
 
-def test_five_attempts_are_planned_after_the_event_and_then_never_again(endpoint, receiver, drain):
+def test_five_attempts_are_planned_after_the_event(endpoint, receiver, drain):
     receiver.answers = [status(500)]
 
     planned = []
     _sell(endpoint, drain)
     for _ in range(4):
         planned.append(_planned_s(endpoint))
-        _again(endpoint, drain)
-    _again(endpoint, drain, times=3)
+        _retry(endpoint, drain)
+    _retry(endpoint, drain, times=3)
 
     assert planned == pytest.approx([60, 120, 240, 480], abs=0.01)
     assert len(receiver.received) == 5
@@ -71,11 +71,11 @@ def test_five_attempts_are_planned_after_the_event_and_then_never_again(endpoint
     assert endpoint.brand.rows("select count(*) from job") == [(0,)]
 
 
-def test_the_schedule_and_the_time_allowed_are_the_specs_by_default():
-    chosen = settings.read({})
+def test_default_schedule_and_timeout_match_the_spec():
+    defaults = settings.read({})
 
-    assert chosen.webhooks.attempts_at_s == (0, 60, 120, 240, 480)
-    assert chosen.webhooks.timeout_s == 10
+    assert defaults.webhooks.attempts_at_s == (0, 60, 120, 240, 480)
+    assert defaults.webhooks.timeout_s == 10
 
 
 def test_nothing_is_sent_before_it_is_due(endpoint, receiver, drain):
@@ -92,7 +92,7 @@ def test_every_attempt_carries_the_same_id_and_body_and_a_fresh_signature(endpoi
 
     _sell(endpoint, drain)
     time.sleep(1.1)
-    _again(endpoint, drain, times=4)
+    _retry(endpoint, drain, times=4)
 
     assert len({received.headers["x-service-delivery-id"] for received in receiver.received}) == 1
     assert len({received.body for received in receiver.received}) == 1
@@ -104,18 +104,18 @@ def test_every_attempt_carries_the_same_id_and_body_and_a_fresh_signature(endpoi
 
 @pytest.mark.parametrize("code", [200, 201, 202, 204, 226, 299])
 @pytest.mark.parametrize("failures", [0, 1, 4])
-def test_any_2xx_settles_whichever_attempt_it_answers(endpoint, receiver, drain, code, failures):
+def test_any_2xx_response_settles_the_delivery(endpoint, receiver, drain, code, failures):
     receiver.answers = [*[status(500)] * failures, status(code, b"" if code == 204 else b"error: no")]
 
     _sell(endpoint, drain)
-    _again(endpoint, drain, times=6)
+    _retry(endpoint, drain, times=6)
 
     assert _state(endpoint) == ("Delivered", failures + 1, code, True)
     assert len(receiver.received) == failures + 1
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 304, 307, 308, 400, 401, 404, 410, 418, 429, 500, 502, 503, 599])
-def test_everything_else_is_a_failure_and_nothing_is_followed(endpoint, receiver, drain, code):
+def test_other_responses_are_failures_and_redirects_not_followed(endpoint, receiver, drain, code):
     target = receiver.url.replace("/hook", "/elsewhere")
     receiver.answers = [status(code, b"" if code == 304 else b"no", Location=target), status(200)]
 
@@ -124,13 +124,13 @@ def test_everything_else_is_a_failure_and_nothing_is_followed(endpoint, receiver
     assert _state(endpoint) == ("Pending", 1, code, False)
     assert [received.path for received in receiver.received] == ["/hook"]
     assert _planned_s(endpoint) == pytest.approx(60, abs=0.01)
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
     assert _state(endpoint) == ("Delivered", 2, 200, True)
 
 
 @pytest.mark.parametrize("code", [429, 503])
 @pytest.mark.parametrize(
-    ("asked", "waited_s"),
+    ("retry_after", "waited_s"),
     [
         ("0", 30),
         ("5", 30),
@@ -143,8 +143,8 @@ def test_everything_else_is_a_failure_and_nothing_is_followed(endpoint, receiver
         ("9999999999", 3_600),
     ],
 )
-def test_a_retry_after_in_seconds_is_clamped(endpoint, receiver, drain, *, code, asked, waited_s):
-    receiver.answers = [status(code, Retry_After=asked)]
+def test_retry_after_seconds_are_clamped(endpoint, receiver, drain, *, code, retry_after, waited_s):
+    receiver.answers = [status(code, Retry_After=retry_after)]
 
     least_s, most_s = _waits_after_sale(endpoint, drain, before=datetime.now(UTC))
 
@@ -154,7 +154,7 @@ def test_a_retry_after_in_seconds_is_clamped(endpoint, receiver, drain, *, code,
 @pytest.mark.parametrize(
     ("offset_s", "waited_s"), [(-3_600, 30), (0, 30), (10, 30), (600, 600), (7_200, 3_600), (10**9, 3_600)]
 )
-def test_a_retry_after_in_a_date_is_clamped(endpoint, receiver, drain, offset_s, waited_s):
+def test_retry_after_date_is_clamped(endpoint, receiver, drain, offset_s, waited_s):
     before = datetime.now(UTC)
     date = format_datetime(before + timedelta(seconds=offset_s), usegmt=True)
     receiver.answers = [status(429, Retry_After=date)]
@@ -165,10 +165,10 @@ def test_a_retry_after_in_a_date_is_clamped(endpoint, receiver, drain, offset_s,
 
 
 @pytest.mark.parametrize(
-    "asked", ["soon", "", "-5", "1.5", "1e3", "30s", "0x1f", "٣٠", "9" * 400, "Mon, 99 Foo 2025 00:00:00 GMT"]
+    "retry_after", ["soon", "", "-5", "1.5", "1e3", "30s", "0x1f", "٣٠", "9" * 400, "Mon, 99 Foo 2025 00:00:00 GMT"]
 )
-def test_a_retry_after_that_cannot_be_read_leaves_the_schedule(endpoint, receiver, drain, asked):
-    receiver.answers = [status(503, Retry_After=asked.encode().decode("latin-1"))]
+def test_malformed_retry_after_keeps_the_schedule(endpoint, receiver, drain, retry_after):
+    receiver.answers = [status(503, Retry_After=retry_after.encode().decode("latin-1"))]
 
     _sell(endpoint, drain)
 
@@ -176,7 +176,7 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_schedule(endpoint, receive
 
 
 @pytest.mark.parametrize("code", [400, 408, 500, 502, 504, 301])
-def test_a_retry_after_of_another_answer_is_not_honored(endpoint, receiver, drain, code):
+def test_retry_after_of_other_responses_is_ignored(endpoint, receiver, drain, code):
     receiver.answers = [status(code, Retry_After="900")]
 
     _sell(endpoint, drain)
@@ -184,42 +184,42 @@ def test_a_retry_after_of_another_answer_is_not_honored(endpoint, receiver, drai
     assert _planned_s(endpoint) == pytest.approx(60, abs=0.01)
 
 
-def test_a_receiver_that_always_asks_for_time_gets_five_attempts_too(endpoint, receiver, drain):
+def test_receiver_sending_retry_after_gets_five_attempts(endpoint, receiver, drain):
     receiver.answers = [status(429, Retry_After="1")]
 
     _sell(endpoint, drain)
-    _again(endpoint, drain, times=8)
+    _retry(endpoint, drain, times=8)
 
     assert len(receiver.received) == 5
     assert _state(endpoint) == ("Failed", 5, 429, True)
 
 
-def test_after_a_rotation_the_next_attempt_is_signed_with_the_new_secret_only(endpoint, receiver, drain):
-    old = endpoint.secret
+def test_attempt_after_a_rotation_uses_the_new_secret(endpoint, receiver, drain):
+    old_secret = endpoint.secret
     receiver.answers = [status(500)]
     _sell(endpoint, drain)
 
     endpoint.rotate()
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
 
     first, second = receiver.received
-    assert (_signed_with(old, first), _signed_with(endpoint.secret, first)) == (True, False)
-    assert (_signed_with(old, second), _signed_with(endpoint.secret, second)) == (False, True)
+    assert (_signed_with(old_secret, first), _signed_with(endpoint.secret, first)) == (True, False)
+    assert (_signed_with(old_secret, second), _signed_with(endpoint.secret, second)) == (False, True)
 
 
-def test_an_endpoint_deleted_while_a_delivery_waits_is_told_no_more(endpoint, receiver, drain):
+def test_deleted_endpoint_gets_no_retry(endpoint, receiver, drain):
     receiver.answers = [status(500)]
     _sell(endpoint, drain)
 
     endpoint.delete()
-    _again(endpoint, drain, times=3)
+    _retry(endpoint, drain, times=3)
 
     assert len(receiver.received) == 1
     assert _state(endpoint)[0] == "Failed"
     assert endpoint.brand.rows("select count(*) from job") == [(0,)]
 
 
-def test_a_delivery_that_is_settled_is_not_sent_by_a_job_that_comes_late(endpoint, receiver, drain):
+def test_settled_delivery_is_not_sent_by_a_late_job(endpoint, receiver, drain):
     receiver.answers = [status(500), status(200)]
     _sell(endpoint, drain)
     endpoint.hurry()

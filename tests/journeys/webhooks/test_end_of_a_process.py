@@ -1,4 +1,4 @@
-"""What a process that delivers leaves behind when it ends."""
+"""Connections of a delivering process when it ends."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ print(deliver._client().post(sys.argv[1], body=b"{}", headers={}).status)
 """
 
 
-class _KeepsAlive(PromptHandler):
+class _KeepAliveHandler(PromptHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
@@ -28,15 +28,15 @@ class _KeepsAlive(PromptHandler):
 
 @pytest.fixture
 def url():
-    with ThreadingHTTPServer(("127.0.0.1", 0), _KeepsAlive) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _KeepAliveHandler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
 
 
-def test_connections_that_are_kept_for_the_next_delivery_are_closed_with_the_process(url):
+def test_idle_connections_are_closed_with_the_process(url):
     env = os.environ | {"WEBHOOK_ALLOW_PRIVATE": "on", "SECRET_KEY": "of-this-test-alone" * 3}
     command = [sys.executable, "-W", "always::ResourceWarning", "-c", _DELIVER, url]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
-    assert (ended.stdout, ended.stderr) == ("204\n", "")
+    assert (result.stdout, result.stderr) == ("204\n", "")

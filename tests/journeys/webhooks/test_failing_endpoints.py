@@ -1,4 +1,4 @@
-"""An endpoint that fails is seen: in the numbers, in the log, and by a letter to the Owners after a day."""
+"""A failing endpoint is visible in the metrics, in the log, and after a day by email to the Owners."""
 
 from contextlib import nullcontext
 
@@ -23,16 +23,16 @@ def endpoint(brand, receiver):
 
 @pytest.fixture
 def lines(app, monkeypatch):
-    """What the webhook workers log."""
-    heard = structlog.testing.LogCapture()
+    """Log entries of the webhook workers."""
+    captured = structlog.testing.LogCapture()
     everything = structlog.make_filtering_bound_logger(0)
-    chain = [structlog.contextvars.merge_contextvars, heard]
+    chain = [structlog.contextvars.merge_contextvars, captured]
     log = structlog.wrap_logger(None, processors=chain, wrapper_class=everything)
     monkeypatch.setattr("workers.queues.webhooks._log", log)
-    return heard.entries
+    return captured.entries
 
 
-def _counted(outcome: str) -> float:
+def _read_counter(outcome: str) -> float:
     return REGISTRY.get_sample_value("finderfee_webhook_attempts_total", {"outcome": outcome}) or 0.0
 
 
@@ -41,19 +41,19 @@ def _sell(endpoint, drain):
     drain()
 
 
-def _again(endpoint, drain):
+def _retry(endpoint, drain):
     endpoint.hurry()
     drain()
 
 
 def _outage(endpoint):
-    """Is it failing, were the Owners told."""
+    """Return (is failing, Owners were notified)."""
     sql = "select failing_since is not null, failure_told_at is not null from webhook_endpoint where id = %s"
     return endpoint.brand.rows(sql, endpoint.id)[0]
 
 
-def _a_day_passes(drain, hours: float = 24.01):
-    """Let the outages be older, and the schedule look."""
+def _pass_time(drain, hours: float = 24.01):
+    """Make the outages older and run the scheduled check."""
     with db.any_org_work():
         db.db.run("update webhook_endpoint set failing_since = failing_since - %s * interval '1 hour'", (hours,))
         db.db.run("update delivery set created_at = created_at - %s * interval '1 hour',"
@@ -62,13 +62,13 @@ def _a_day_passes(drain, hours: float = 24.01):
     drain("upkeep")
 
 
-def _letters(brand):
+def _list_emails(brand):
     return brand.rows("select recipient, subject, id from mail_message where kind = 'webhook.failing' order by id")
 
 
 def _read(brand, flask):
-    """Return the text of the latest letter as the operator reads it."""
-    return flask.json("mail", "show", _letters(brand)[-1][2])["text"]
+    """Return the text of the latest email as the operator sees it."""
+    return flask.json("mail", "show", _list_emails(brand)[-1][2])["text"]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def _read(brand, flask):
         (hang(60), hasty, "unreachable", None, "no complete response within 2 s"),
     ],
 )
-def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(
+def test_failed_attempt_is_counted_and_logged_once(
     endpoint, receiver, drain, lines, *, script, patience, outcome, code, reason
 ):
     receiver.answers = [script]
-    before = _counted(outcome)
+    count_before = _read_counter(outcome)
 
     with patience():
         _sell(endpoint, drain)
@@ -102,19 +102,19 @@ def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(
         "status": code,
         "reason": reason,
     }
-    assert _counted(outcome) == before + 1
+    assert _read_counter(outcome) == count_before + 1
 
 
-def test_an_attempt_that_arrives_is_counted_and_says_nothing(endpoint, drain, lines):
-    before = _counted("delivered")
+def test_successful_attempt_is_counted_and_not_logged(endpoint, drain, lines):
+    count_before = _read_counter("delivered")
 
     _sell(endpoint, drain)
 
     assert lines == []
-    assert _counted("delivered") == before + 1
+    assert _read_counter("delivered") == count_before + 1
 
 
-def test_a_url_that_may_not_be_called_is_unreachable(brand, receiver, drain, lines):
+def test_forbidden_url_is_unreachable(brand, receiver, drain, lines):
     brand.program()
     brand.affiliate("ben")
     _sell(Endpoint.create(brand, receiver.url.replace("https", "ftp")), drain)
@@ -124,18 +124,18 @@ def test_a_url_that_may_not_be_called_is_unreachable(brand, receiver, drain, lin
     ]
 
 
-def test_what_a_deleted_endpoint_was_to_get_is_no_attempt(endpoint, drain, lines):
-    before = _counted("unreachable")
+def test_delivery_to_a_deleted_endpoint_is_no_attempt(endpoint, drain, lines):
+    count_before = _read_counter("unreachable")
     assert endpoint.brand.sale().status_code == 200
     drain("sales")
     endpoint.delete()
     drain()
 
     assert endpoint.deliveries("failure_reason") == [("The endpoint was deleted.",)]
-    assert (lines, _counted("unreachable")) == ([], before)
+    assert (lines, _read_counter("unreachable")) == ([], count_before)
 
 
-def test_an_endpoint_fails_from_its_first_failed_attempt_to_its_next_success(endpoint, receiver, drain):
+def test_endpoint_is_failing_until_its_next_success(endpoint, receiver, drain):
     receiver.answers = [status(200), status(500), status(500), status(200)]
     states = []
     _sell(endpoint, drain)
@@ -143,91 +143,91 @@ def test_an_endpoint_fails_from_its_first_failed_attempt_to_its_next_success(end
     _sell(endpoint, drain)
     first = endpoint.brand.rows("select failing_since from webhook_endpoint")
     states.append(_outage(endpoint)[0])
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
     later = endpoint.brand.rows("select failing_since from webhook_endpoint")
-    _again(endpoint, drain)
+    _retry(endpoint, drain)
     states.append(_outage(endpoint)[0])
 
     assert states == [False, True, False]
     assert later == first
 
 
-def test_a_new_address_has_not_failed_yet(endpoint, receiver, drain):
+def test_changed_url_resets_the_failure(endpoint, receiver, drain):
     receiver.answers = [status(500)]
     _sell(endpoint, drain)
     url = f"/api/v1/webhooks/{endpoint.id}"
 
     endpoint.brand.call("PATCH", url, {"url": f"{receiver.url}?token=hush", "description": "the same"})
-    same = _outage(endpoint)
+    after_same_url = _outage(endpoint)
     endpoint.brand.call("PATCH", url, {"url": f"{receiver.url}/new"})
 
-    assert (same, _outage(endpoint)) == ((True, False), (False, False))
+    assert (after_same_url, _outage(endpoint)) == ((True, False), (False, False))
 
 
-def test_the_owners_get_a_letter_once_when_nothing_has_arrived_for_a_day(endpoint, receiver, drain, flask):
+def test_owners_get_one_email_after_a_day_without_success(endpoint, receiver, drain, flask):
     receiver.answers = [status(500)]
     _sell(endpoint, drain)
     for _ in range(4):
-        _again(endpoint, drain)
+        _retry(endpoint, drain)
 
-    _a_day_passes(drain, hours=23.9)
-    early = _letters(endpoint.brand)
-    _a_day_passes(drain, hours=0.2)
-    _a_day_passes(drain)
+    _pass_time(drain, hours=23.9)
+    emails_before = _list_emails(endpoint.brand)
+    _pass_time(drain, hours=0.2)
+    _pass_time(drain)
 
-    ((recipient, subject, _),) = _letters(endpoint.brand)
-    told = _read(endpoint.brand, flask)
-    assert early == []
+    ((recipient, subject, _),) = _list_emails(endpoint.brand)
+    text = _read(endpoint.brand, flask)
+    assert emails_before == []
     assert (recipient, subject) == ("owner@example.com", "Webhooks of Brand do not arrive")
-    assert f"{receiver.url}\n" in told
-    assert "hush" not in told
-    assert "failed so far: 1\n  last attempt: answered 500" in told
-    assert f"/api/v1/webhooks/{endpoint.id}/redeliver " in told
+    assert f"{receiver.url}\n" in text
+    assert "hush" not in text
+    assert "failed so far: 1\n  last attempt: answered 500" in text
+    assert f"/api/v1/webhooks/{endpoint.id}/redeliver " in text
     assert _outage(endpoint) == (True, True)
 
 
-def test_after_a_recovery_the_next_outage_is_told_anew(endpoint, receiver, drain):
+def test_new_outage_after_a_recovery_is_reported_again(endpoint, receiver, drain):
     receiver.answers = [status(500), status(200), status(500)]
     _sell(endpoint, drain)
-    _a_day_passes(drain)
-    _again(endpoint, drain)
-    recovered = _outage(endpoint)
+    _pass_time(drain)
+    _retry(endpoint, drain)
+    after_recovery = _outage(endpoint)
     _sell(endpoint, drain)
-    _a_day_passes(drain)
+    _pass_time(drain)
 
-    assert recovered == (False, False)
-    assert len(_letters(endpoint.brand)) == 2
+    assert after_recovery == (False, False)
+    assert len(_list_emails(endpoint.brand)) == 2
 
 
-def test_one_letter_names_all_endpoints_of_an_organization_and_no_other_ones(endpoint, rival, receiver, drain, flask):
+def test_one_email_lists_all_failing_endpoints_of_the_tenant(endpoint, rival, receiver, drain, flask):
     receiver.answers = [status(500)]
-    second = Endpoint.create(endpoint.brand, f"{receiver.url}/second")
-    theirs = Endpoint.create(rival, f"{receiver.url}/theirs")
+    second_endpoint = Endpoint.create(endpoint.brand, f"{receiver.url}/second")
+    rival_endpoint = Endpoint.create(rival, f"{receiver.url}/theirs")
     rival.program()
     rival.affiliate("ben")
     _sell(endpoint, drain)
-    _sell(theirs, drain)
-    _a_day_passes(drain)
+    _sell(rival_endpoint, drain)
+    _pass_time(drain)
 
-    told = _read(endpoint.brand, flask)
-    assert (len(_letters(endpoint.brand)), len(_letters(rival))) == (1, 1)
-    assert str(endpoint.id) in told
-    assert str(second.id) in told
-    assert str(theirs.id) not in told
+    text = _read(endpoint.brand, flask)
+    assert (len(_list_emails(endpoint.brand)), len(_list_emails(rival))) == (1, 1)
+    assert str(endpoint.id) in text
+    assert str(second_endpoint.id) in text
+    assert str(rival_endpoint.id) not in text
 
 
-def test_nobody_is_written_to_about_an_endpoint_that_was_deleted_or_was_reached_after_all(endpoint, receiver, drain):
-    gone = Endpoint.create(endpoint.brand, f"{receiver.url}/gone")
+def test_deleted_or_recovered_endpoint_causes_no_email(endpoint, receiver, drain):
+    deleted_endpoint = Endpoint.create(endpoint.brand, f"{receiver.url}/gone")
     receiver.answers = [status(500), status(500), status(200)]
     _sell(endpoint, drain)
-    gone.delete()
-    _again(endpoint, drain)
+    deleted_endpoint.delete()
+    _retry(endpoint, drain)
     # a success that was under way when the outage was noted
     endpoint.brand.rows(
         "update webhook_endpoint set failing_since = (select min(settled_at) from delivery where status = 'Delivered')"
         " - interval '1 second' where id = %s returning id",
         endpoint.id,
     )
-    _a_day_passes(drain)
+    _pass_time(drain)
 
-    assert _letters(endpoint.brand) == []
+    assert _list_emails(endpoint.brand) == []

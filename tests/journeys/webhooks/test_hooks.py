@@ -1,4 +1,4 @@
-"""A hook of a no-code platform on its way: told and signed like every endpoint, and gone when its target says so."""
+"""Hooks of no-code platforms: delivered and signed like endpoints, and deleted when the target responds 410."""
 
 import pytest
 
@@ -15,82 +15,82 @@ from tests.support.outside.receiver import status
 def hook(brand, receiver):
     brand.program()
     brand.affiliate("ben")
-    made = brand.post("/api/v1/automation/hooks", {"event": "conversion.created", "targetUrl": receiver.url}).json
-    return Endpoint(brand, made["id"], made["secret"])
+    created = brand.post("/api/v1/automation/hooks", {"event": "conversion.created", "targetUrl": receiver.url}).json
+    return Endpoint(brand, created["id"], created["secret"])
 
 
-def _standing(hook):
+def _read_status(hook):
     return hook.brand.rows(
         "select deleted_at is null, failing_since is null from webhook_endpoint where id = %s", hook.id
     )
 
 
-def _ends(hook):
+def _list_deletions(hook):
     return hook.brand.rows(
         "select entity_id, actor_type, before ->> 'managedBy', after ->> 'responseStatus' from audit_entry"
         " where action = 'webhook_endpoint.deleted'"
     )
 
 
-def test_a_hook_is_told_of_its_event_alone_and_signed(hook, receiver, drain):
+def test_hook_gets_only_its_event_and_is_signed(hook, receiver, drain):
     hook.brand.sale(externalEventId="order-1")
     drain()
     hook.brand.refund("order-1")
     drain()
 
-    (told,) = receiver.received
-    assert (told.event["type"], told.headers["x-service-event"]) == ("conversion.created",) * 2
-    assert told.headers["x-service-signature"].startswith("t=")
+    (request,) = receiver.received
+    assert (request.event["type"], request.headers["x-service-event"]) == ("conversion.created",) * 2
+    assert request.headers["x-service-signature"].startswith("t=")
 
 
-def test_a_target_that_answers_410_ends_its_hook_and_what_waits_for_it(hook, receiver, drain):
+def test_response_410_deletes_the_hook_and_its_deliveries(hook, receiver, drain):
     receiver.answers = [status(500), status(500), status(410)]
     for number in range(3):
         hook.brand.sale(externalEventId=f"order-{number}")
     drain()
     assert [row for (row,) in hook.deliveries("d.status")].count("Failed") == 1
-    asked = len(receiver.received)
+    request_count = len(receiver.received)
 
-    assert _standing(hook) == [(False, False)]
-    assert _ends(hook) == [(hook.id, "system", "automation", "410")]
+    assert _read_status(hook) == [(False, False)]
+    assert _list_deletions(hook) == [(hook.id, "system", "automation", "410")]
     hook.hurry()
     drain()
     hook.brand.sale(externalEventId="later")
     drain()
-    assert len(receiver.received) == asked == 3
+    assert len(receiver.received) == request_count == 3
     assert hook.deliveries("d.status, d.settled_at is not null") == [("Failed", True)] * 3
     reasons = hook.deliveries("d.response_status, d.failure_reason")
     assert sorted(reasons, key=str) == [(410, None)] + [(None, "The endpoint was deleted.")] * 2
     assert hook.brand.rows("select count(*) from job") == [(0,)]
 
 
-def test_the_platform_may_subscribe_anew_afterwards(hook, receiver, drain):
+def test_platform_may_subscribe_again_after_410(hook, receiver, drain):
     receiver.answers = [status(410), status(200)]
     hook.brand.sale()
     drain()
     body = {"event": "conversion.created", "targetUrl": receiver.url}
 
-    again = hook.brand.post("/api/v1/automation/hooks", body)
+    response = hook.brand.post("/api/v1/automation/hooks", body)
     hook.brand.sale()
     drain()
-    assert again.status_code == 201
+    assert response.status_code == 201
     assert len(receiver.received) == 2
 
 
-def test_an_endpoint_of_the_brands_own_outlives_a_410(brand, receiver, drain):
+def test_endpoint_of_the_brand_survives_410(brand, receiver, drain):
     brand.program()
     brand.affiliate("ben")
-    own = Endpoint.create(brand, receiver.url)
+    own_endpoint = Endpoint.create(brand, receiver.url)
     receiver.answers = [status(410)]
     brand.sale()
     drain()
 
-    assert _standing(own) == [(True, False)]
-    assert own.deliveries("d.status, d.response_status") == [("Pending", 410)]
-    assert _ends(own) == []
+    assert _read_status(own_endpoint) == [(True, False)]
+    assert own_endpoint.deliveries("d.status, d.response_status") == [("Pending", 410)]
+    assert _list_deletions(own_endpoint) == []
 
 
-def test_told_so_twice_at_once_it_ends_once_and_without_another_round_trip(hook):
+def test_concurrent_410_deletes_the_hook_once(hook):
     brand = hook.brand
     brand.sale(externalEventId="order-1")
     brand.sale(externalEventId="order-2")
@@ -98,20 +98,20 @@ def test_told_so_twice_at_once_it_ends_once_and_without_another_round_trip(hook)
     brand.get("/api/v1/automation/search/conversions?externalEventId=order-2")
     deliveries = brand.rows("select id, event_id from delivery order by id")
     with db.unit_of_work(brand.id):
-        wanted = [deliver.RequestedAttempt(*ids) for ids in deliveries]
-        begun = deliver.prepare(organization_id=brand.id, requests=wanted, now=clock.now())
+        requested_attempts = [deliver.RequestedAttempt(*ids) for ids in deliveries]
+        prepared_attempts = deliver.prepare(organization_id=brand.id, requests=requested_attempts, now=clock.now())
 
     def record(prepared, answer):
         with db.unit_of_work(brand.id):
             deliver.record([(prepared, deliver.DeliveryOutcome(clock.now(), clock.now(), status=answer))])
 
-    usual = trips_of(lambda: record(begun[0], 500))
+    usual_trips = trips_of(lambda: record(prepared_attempts[0], 500))
     with db.unit_of_work(brand.id):
-        (again,) = deliver.prepare(organization_id=brand.id, requests=wanted[:1], now=clock.now())
-    for prepared in (again, begun[1]):
-        assert trips_of(lambda prepared=prepared: record(prepared, 410)) == usual == 1
+        (again,) = deliver.prepare(organization_id=brand.id, requests=requested_attempts[:1], now=clock.now())
+    for prepared in (again, prepared_attempts[1]):
+        assert trips_of(lambda prepared=prepared: record(prepared, 410)) == usual_trips == 1
 
-    assert len(_ends(hook)) == 1
+    assert len(_list_deletions(hook)) == 1
     assert hook.deliveries("d.status") == [("Failed",)] * 2
     with db.unit_of_work(brand.id):
         assert hooks.remove(organization_id=brand.id, hook_id=hook.id, at=clock.now()) is None

@@ -1,4 +1,4 @@
-"""Calls to one gateway have the share of one server over all organizations; others are called meanwhile."""
+"""Calls to one server share a limited number of slots across all tenants; other servers are not affected."""
 
 import threading
 
@@ -17,8 +17,8 @@ def slots():
 def test_server_at_its_limit_has_no_slot_and_others_do(slots):
     with slots.hold("slow") as first, slots.hold("slow") as second, slots.hold("slow") as third, slots.hold("b") as b:
         assert (first, second, third, b) == (True, True, False, True)
-    with slots.hold("slow") as again:
-        assert again
+    with slots.hold("slow") as is_held:
+        assert is_held
     assert slots._calls == {}
 
 

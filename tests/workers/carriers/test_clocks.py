@@ -1,4 +1,4 @@
-"""Workers on machines with wrong and right clocks do not take each other's fetched messages."""
+"""Workers with wrong and right clocks do not take each other's fetched messages."""
 
 import copy
 from uuid import uuid4
@@ -14,7 +14,7 @@ _HOUR_MS = 3_600_000
 @pytest.mark.parametrize("ahead_ms", [_HOUR_MS, -_HOUR_MS])
 @pytest.mark.parametrize("fetches_first", [True, False])
 def test_worker_with_wrong_clock_neither_takes_nor_loses_messages(app, monkeypatch, ahead_ms, fetches_first):
-    # given: a message that one of two workers fetched and is at work on
+    # given: a message that one of two workers fetched and is processing
     right, wrong = dramatiq.get_broker(), copy.copy(dramatiq.get_broker())
     wrong.broker_id = str(uuid4())
     queue = f"clocks-{uuid4()}"

@@ -1,4 +1,4 @@
-"""An idle consumer waits at the broker, and is woken by a message."""
+"""An idle consumer blocks at the broker and is woken by a message."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ from workers.carriers.consumer import QueueConsumer
 _PATIENCE_S = 60
 
 
-class Waiting:
-    """Consumers of a queue of their own, each asked for messages by a thread, as a worker process asks."""
+class PolledConsumers:
+    """Consumers of a separate queue, each polled by a thread like in a worker process."""
 
     def __init__(self) -> None:
         self.queue = f"waiting-{uuid4()}"
@@ -50,10 +50,10 @@ class Waiting:
 
 
 @pytest.fixture
-def waiting(app) -> Iterator[Waiting]:
-    started = Waiting()
-    yield started
-    started.stop()
+def polled_consumers(app) -> Iterator[PolledConsumers]:
+    consumers = PolledConsumers()
+    yield consumers
+    consumers.stop()
 
 
 def _until(condition: Callable[[], bool]) -> None:
@@ -61,42 +61,42 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def _blocked() -> int:
-    """Return how many wait at the broker; what a connection said last, it may have said long ago."""
+    """Return the number of connections that are blocked at the broker now."""
     clients = dramatiq.get_broker().client.client_list()
     return sum(client["cmd"] == "blmove" and "b" in client["flags"] for client in clients)
 
 
-def test_idle_consumer_waits_at_the_broker_without_messages(waiting):
+def test_idle_consumer_waits_at_the_broker_without_messages(polled_consumers):
     before, broker = _blocked(), dramatiq.get_broker()
 
-    waiting.start()
+    polled_consumers.start()
     _until(lambda: _blocked() > before)
 
-    assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, waiting.queue)) == 0
+    assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, polled_consumers.queue)) == 0
 
 
-def test_waiting_consumer_receives_messages_once_and_in_order(waiting):
+def test_waiting_consumer_receives_messages_once_and_in_order(polled_consumers):
     before = _blocked()
-    waiting.start()
+    polled_consumers.start()
     _until(lambda: _blocked() > before)
 
-    waiting.send(*range(20))
-    _until(lambda: len(waiting.received) >= 20)
+    polled_consumers.send(*range(20))
+    _until(lambda: len(polled_consumers.received) >= 20)
 
-    assert waiting.received == list(range(20))
+    assert polled_consumers.received == list(range(20))
 
 
-def test_one_of_several_waiting_consumers_receives_each_message(waiting):
+def test_one_of_several_waiting_consumers_receives_each_message(polled_consumers):
     before = _blocked()
     for _ in range(4):
-        waiting.start()
+        polled_consumers.start()
     _until(lambda: _blocked() >= before + 4)
 
-    waiting.send(*range(20))
-    _until(lambda: len(waiting.received) >= 20)
-    waiting.stop()
+    polled_consumers.send(*range(20))
+    _until(lambda: len(polled_consumers.received) >= 20)
+    polled_consumers.stop()
 
-    assert sorted(waiting.received) == list(range(20))
+    assert sorted(polled_consumers.received) == list(range(20))
 
 
 def test_waking_takes_no_message_and_keeps_the_order(app):

@@ -1,4 +1,4 @@
-"""The choice of the next message of a free thread, and of the thread that is woken for it."""
+"""Which message a free thread takes next, and which thread is woken for it."""
 
 import contextlib
 import queue
@@ -23,7 +23,7 @@ def _item(job: Job, key: str = "one") -> Any:
 
 
 def _take_all(fair: FairQueue) -> list[str]:
-    """Take messages by threads that never end, until none may begin; return the queues of what they took."""
+    """Take messages in threads that never finish, until none may start; return the queues of the taken messages."""
     names: list[str] = []
 
     def take() -> None:
@@ -47,24 +47,24 @@ def fair() -> FairQueue:
 def test_slow_endpoint_holds_a_quarter_of_threads_and_later_jobs_of_others_begin(fair: FairQueue):
     for _ in range(20):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
-    begun = _take_all(fair)
+    started_queues = _take_all(fair)
 
     fair.put(_item(jobs.MAIL_SEND))
     fair.put(_item(jobs.PAYOUT_TRANSFER))
     fair.put(_item(jobs.WEBHOOK_DELIVER, "quick"))
 
-    assert begun == ["webhooks"] * 2
+    assert started_queues == ["webhooks"] * 2
     assert sorted(_take_all(fair)) == ["mail", "payouts", "webhooks"]
 
 
 def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter_of_threads(fair: FairQueue):
     for key in ("one@Wallet", "other@Wallet") * 5:
         fair.put(_item(jobs.PAYOUT_TRANSFER, key))
-    begun = _take_all(fair)
+    started_queues = _take_all(fair)
 
     fair.put(_item(jobs.PAYOUT_TRANSFER, "third@GlobalPayouts"))
 
-    assert begun == ["payouts"] * 2
+    assert started_queues == ["payouts"] * 2
     assert _take_all(fair) == ["payouts"]
 
 

@@ -1,4 +1,4 @@
-"""The supervisor with real processes: restarts, stops, and no process left behind."""
+"""The supervisor with real processes: restarts, stops, and no process left running."""
 
 import io
 import json
@@ -31,7 +31,7 @@ sys.exit(supervisor.Supervisor(json.loads(sys.argv[1]), **chosen).run())
 
 
 class Fleet:
-    """A supervisor in a process of its own."""
+    """A supervisor in its own process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,9 +56,9 @@ class Fleet:
         path = self.folder / name
         return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def started(self, name: str, times: int = 1) -> int:
-        """Wait until a program was started so often and return its newest pid."""
-        assert _comes_true(lambda: len(self.pids(name)) >= times), self.read_log()
+    def wait_for_start(self, name: str, times: int = 1) -> int:
+        """Wait until a program was started `times` times; return its newest pid."""
+        assert _becomes_true(lambda: len(self.pids(name)) >= times), self.read_log()
         return self.pids(name)[-1]
 
     def signal(self, number: signal.Signals) -> None:
@@ -80,21 +80,23 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     if fleet.process is not None and fleet.process.poll() is None:
         fleet.signal(signal.SIGTERM)
         fleet.wait()
-    left = [pid for path in tmp_path.iterdir() if path != fleet.log for pid in fleet.pids(path.name) if _lives(pid)]
+    left = [
+        pid for path in tmp_path.iterdir() if path != fleet.log for pid in fleet.pids(path.name) if _is_running(pid)
+    ]
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert left == []
 
 
-def _lives(pid: int) -> bool:
-    """Return whether a process runs; one that only waits to be reaped does not."""
+def _is_running(pid: int) -> bool:
+    """Return whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-def _comes_true(is_so: Callable[[], bool]) -> bool:
+def _becomes_true(is_so: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + _PATIENCE_S
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -147,12 +149,12 @@ def test_pauses_grow_to_ten_seconds_and_reset_after_ten_healthy_seconds() -> Non
 
 def test_killed_child_is_restarted(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    first = fleet.started("web")
-    relay = fleet.started("relay")
+    first = fleet.wait_for_start("web")
+    relay = fleet.wait_for_start("relay")
 
     os.kill(first, signal.SIGKILL)
 
-    assert fleet.started("web", times=2) != first
+    assert fleet.wait_for_start("web", times=2) != first
     assert fleet.pids("relay") == [relay]
     assert "supervisor | web was killed by SIGKILL; it starts again in 0.5 s" in fleet.read_log()
 
@@ -160,75 +162,75 @@ def test_killed_child_is_restarted(fleet: Fleet) -> None:
 def test_repeatedly_ending_child_is_restarted_after_longer_pauses(fleet: Fleet) -> None:
     fleet.start({"web": "false", "typo": "no-such-program"})
 
-    assert _comes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.read_log())
-    assert _comes_true(lambda: "typo could not be started" in fleet.read_log())
+    assert _becomes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.read_log())
+    assert _becomes_true(lambda: "typo could not be started" in fleet.read_log())
 
 
 def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
     fleet.start({"master": fleet.command("worker", _ORPHANING, _SLEEPER)})
-    worker = fleet.started("worker")
+    worker = fleet.wait_for_start("worker")
     master = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
 
     os.kill(master, signal.SIGKILL)
 
-    assert fleet.started("worker", times=2) != worker
-    assert not _lives(worker)
+    assert fleet.wait_for_start("worker", times=2) != worker
+    assert not _is_running(worker)
 
 
 def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> None:
     fleet.start({"one": fleet.command("one"), "two": fleet.command("two"), "lasting": fleet.command("lasting")})
-    former = [fleet.started(name) for name in ("one", "two", "lasting")]
+    former = [fleet.wait_for_start(name) for name in ("one", "two", "lasting")]
 
     fleet.signal(signal.SIGUSR1)
 
-    assert fleet.started("one", times=2) != former[0]
-    assert fleet.started("two", times=2) != former[1]
+    assert fleet.wait_for_start("one", times=2) != former[0]
+    assert fleet.wait_for_start("two", times=2) != former[1]
     assert fleet.pids("lasting") == former[2:]
-    assert not any(_lives(pid) for pid in former[:2])
+    assert not any(_is_running(pid) for pid in former[:2])
     assert "starting one, two again" in fleet.read_log()
     assert "was killed by" not in fleet.read_log()
 
 
 def test_sigusr1_starts_a_pausing_program_at_once(fleet: Fleet) -> None:
     fleet.start({"broken": fleet.command("broken", "import sys; open(sys.argv[1], 'a').write('0\\n'); sys.exit(3)")})
-    assert _comes_true(lambda: "it starts again in 2 s" in fleet.read_log())
+    assert _becomes_true(lambda: "it starts again in 2 s" in fleet.read_log())
     starts = len(fleet.pids("broken"))
 
     fleet.signal(signal.SIGUSR1)
 
-    assert _comes_true(lambda: fleet.read_log().count("it starts again in 0.5 s") == 2)
+    assert _becomes_true(lambda: fleet.read_log().count("it starts again in 0.5 s") == 2)
     assert len(fleet.pids("broken")) > starts
 
 
 def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    pids = [fleet.started("web"), fleet.started("relay")]
+    pids = [fleet.wait_for_start("web"), fleet.wait_for_start("relay")]
 
     fleet.signal(signal.SIGINT)
 
     assert fleet.wait() == 0
-    assert not any(_lives(pid) for pid in pids)
+    assert not any(_is_running(pid) for pid in pids)
     assert fleet.read_log().endswith("supervisor | stopped\n")
 
 
 def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
     fleet.start({"deaf": fleet.command("deaf", _DEAF), "web": fleet.command("web")}, grace_s=1)
-    deaf = fleet.started("deaf")
-    fleet.started("web")
+    deaf = fleet.wait_for_start("deaf")
+    fleet.wait_for_start("web")
 
     fleet.signal(signal.SIGTERM)
 
     assert fleet.wait() == 1
-    assert not _lives(deaf)
+    assert not _is_running(deaf)
     assert fleet.read_log().splitlines()[-1].startswith("supervisor | killed deaf")  # and web, if it is late
 
 
 def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
     fleet.start({"deaf": fleet.command("deaf", _DEAF)}, grace_s=_PATIENCE_S)
-    fleet.started("deaf")
+    fleet.wait_for_start("deaf")
 
     fleet.signal(signal.SIGINT)
-    assert _comes_true(lambda: "stopping" in fleet.read_log())
+    assert _becomes_true(lambda: "stopping" in fleet.read_log())
     fleet.signal(signal.SIGINT)
 
     assert fleet.wait() == 1
@@ -237,25 +239,25 @@ def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
 
 def test_kill_9_of_the_supervisor_leaves_no_child(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
-    pids = [fleet.started("web"), fleet.started("relay")]
+    pids = [fleet.wait_for_start("web"), fleet.wait_for_start("relay")]
 
     fleet.signal(signal.SIGKILL)
     fleet.wait()
 
-    assert _comes_true(lambda: not any(_lives(pid) for pid in pids))
+    assert _becomes_true(lambda: not any(_is_running(pid) for pid in pids))
 
 
 def test_lines_carry_padded_names_and_no_colour_outside_a_terminal(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web")})
-    fleet.started("web")
+    fleet.wait_for_start("web")
 
-    assert _comes_true(lambda: "web        | ready\n" in fleet.read_log())
+    assert _becomes_true(lambda: "web        | ready\n" in fleet.read_log())
     assert "\033" not in fleet.read_log()
 
 
 def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web")})
-    fleet.started("web")
+    fleet.wait_for_start("web")
     assert fleet.process is not None
     stat = Path(f"/proc/{fleet.process.pid}/stat")
 
@@ -264,5 +266,5 @@ def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
         time.sleep(0.5)
         return stat.read_text().split()[13:15] == before
 
-    # Once it has told what its programs said. One that looked again and again would never come to rest.
-    assert _comes_true(sleeps)
+    # After it has printed its programs' output. A polling supervisor would never sleep.
+    assert _becomes_true(sleeps)

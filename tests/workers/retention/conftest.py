@@ -1,4 +1,4 @@
-"""A brand with an affiliate, slices that are small, and other days of keeping."""
+"""A brand with an affiliate, small slices, and other retention settings."""
 
 import pytest
 
@@ -14,14 +14,14 @@ def ben(brand):
 
 
 @pytest.fixture
-def in_tens(monkeypatch):
-    """Slices of ten rows."""
+def small_slices(monkeypatch):
+    """Set the slice size to ten rows."""
     monkeypatch.setattr(retention, "SLICE", 10)
 
 
 @pytest.fixture
-def kept(monkeypatch):
-    """Return what sets days of keeping."""
+def set_retention(monkeypatch):
+    """Return a function that sets the retention days per kind."""
 
     def keep(**days: int) -> None:
         monkeypatch.setenv("RETENTION_DAYS", " ".join(f"{kind}={number}" for kind, number in days.items()))

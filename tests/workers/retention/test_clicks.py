@@ -1,4 +1,4 @@
-"""Old clicks become counts by the hour, and every number stays."""
+"""Old clicks become hourly counts, and all statistics stay the same."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -12,33 +12,33 @@ from tests.support.rows.program_rows import ago, click, conversion
 from tests.support.running.hours import began
 
 
-def test_old_clicks_become_counts_and_every_number_stays(brand, ben):
-    paying = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=99))
-    last = ago(days=95)
+def test_old_clicks_become_counts_without_changing_statistics(brand, ben):
+    paying_id = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=99))
+    last_at = ago(days=95)
     for columns in (
-        {"occurred_at": last},
+        {"occurred_at": last_at},
         {"occurred_at": ago(days=95, seconds=1)},
         {"occurred_at": ago(days=96), "is_duplicate": True, "outcome": "duplicate"},
         {"occurred_at": ago(days=97), "sub_id": "mail", "country": "DE"},
-        {"occurred_at": ago(days=98), "outcome": "earned", "conversion_id": paying},
+        {"occurred_at": ago(days=98), "outcome": "earned", "conversion_id": paying_id},
     ):
         click(brand, ben, **columns)
     paths = [f"/api/v1/programs/{brand.programs[-1]}/tracking-status", "/api/v1/programs/stats"]
-    before = [brand.get(path).json for path in paths]
+    stats_before = [brand.get(path).json for path in paths]
 
     end("clicks")
 
     assert count(brand, "click") == 0
-    assert brand.rows("select sum(number)::int, max(last_at) from click_hour") == [(5, last)]
+    assert brand.rows("select sum(number)::int, max(last_at) from click_hour") == [(5, last_at)]
     assert brand.rows("select sum(number)::int from click_hour where is_duplicate") == [(1,)]
     assert brand.rows("select sub_id, number from click_hour where sub_id is not null") == [("mail", 1)]
     assert brand.rows("select country, number from click_hour where country is not null") == [("DE", 1)]
-    assert brand.rows("select conversion_id from click_hour where conversion_id is not null") == [(paying,)]
-    assert [brand.get(path).json for path in paths] == before
-    assert before[0]["lastClickAt"] is not None
+    assert brand.rows("select conversion_id from click_hour where conversion_id is not null") == [(paying_id,)]
+    assert [brand.get(path).json for path in paths] == stats_before
+    assert stats_before[0]["lastClickAt"] is not None
 
 
-def test_clicks_of_ninety_days_stay_one_by_one(brand, ben):
+def test_clicks_within_ninety_days_are_kept(brand, ben):
     for days in (1, 40, 89):
         click(brand, ben, occurred_at=ago(days=days), visitor_hash=b"v")
 
@@ -47,7 +47,7 @@ def test_clicks_of_ninety_days_stay_one_by_one(brand, ben):
     assert (count(brand, "click"), count(brand, "click_hour")) == (3, 0)
 
 
-def test_a_click_that_waits_for_its_score_stays(brand, ben):
+def test_unscored_click_is_kept(brand, ben):
     click(brand, ben, occurred_at=ago(days=100), outcome="unscored")
 
     end("clicks")
@@ -55,7 +55,7 @@ def test_a_click_that_waits_for_its_score_stays(brand, ben):
     assert count(brand, "click", "outcome = 'unscored'") == 1
 
 
-def test_clicks_of_one_hour_are_one_count_however_many_slices_they_ended_in(brand, ben, in_tens):
+def test_clicks_of_an_hour_are_one_count_across_slices(brand, ben, small_slices):
     at = ago(days=100).replace(minute=0, second=0, microsecond=0)
     for second in range(25):
         click(brand, ben, occurred_at=at + timedelta(seconds=second))
@@ -65,24 +65,24 @@ def test_clicks_of_one_hour_are_one_count_however_many_slices_they_ended_in(bran
     assert brand.rows("select number, last_at from click_hour") == [(25, at + timedelta(seconds=24))]
 
 
-def test_a_held_clicks_conversion_stays_known_to_the_fraud_summary(brand):
+def test_fraud_summary_keeps_the_conversion_of_a_held_click(brand):
     brand.program(click_reward_cents=10)
     ben = brand.affiliate("paid")
-    released = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=100))
-    click_id = click(brand, ben, occurred_at=ago(days=100), outcome="held", conversion_id=released)
+    released_id = conversion(brand, ben, type="ClickReward", source="cpc", occurred_at=ago(days=100))
+    click_id = click(brand, ben, occurred_at=ago(days=100), outcome="held", conversion_id=released_id)
     flagged(brand, ben, subject_id=click_id, action="held", at=ago(days=100))
     path = f"/api/v1/fraud-events/summary?programId={brand.programs[-1]}&days=365"
-    before = brand.get(path).json
+    stats_before = brand.get(path).json
 
     end("clicks")
 
     assert count(brand, "click") == 0
-    assert before["estimatedNotBilledCents"] == 0
-    assert brand.get(path).json == before
-    assert brand.rows("select conversion_id from fraud_event") == [(released,)]
+    assert stats_before["estimatedNotBilledCents"] == 0
+    assert brand.get(path).json == stats_before
+    assert brand.rows("select conversion_id from fraud_event") == [(released_id,)]
 
 
-def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(brand, ben):
+def test_affiliate_with_former_clicks_is_kept_when_an_import_is_undone(brand, ben):
     (import_id,) = brand.rows(
         "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
         " created_at) values (gen_random_uuid(), %s, 'Affiliates', 'Completed', 1, 1, 0, 0, '{}', now()) returning id",

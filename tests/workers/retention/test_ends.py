@@ -1,4 +1,4 @@
-"""What else ends and what never does: mail, invites, members, imports; money is known for ever."""
+"""Other data with a retention limit (mail, invites, members, imports) and data without one: money."""
 
 from models import db
 from models.upkeep import expiry
@@ -11,7 +11,7 @@ from tests.support.rows.program_rows import ago
 from tests.support.running.hours import began
 
 
-def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
+def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
     flagged(brand, ben, at=ago(days=366))
     flagged(brand, ben, at=ago(days=364))
     for status, days in (("Sent", 91), ("Failed", 91), ("Sent", 89), ("Queued", 91)):
@@ -38,24 +38,24 @@ def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
             ago(days=days),
             ago(days=days),
         )
-    ended = end("fraud_events", "mail", "invites", "rail_events")
+    deleted = end("fraud_events", "mail", "invites", "rail_events")
 
-    assert min(ended[kind] for kind in ("fraud_events", "mail", "invites")) >= 1
+    assert min(deleted[kind] for kind in ("fraud_events", "mail", "invites")) >= 1
     assert count(brand, "fraud_event") == 1
     assert brand.rows("select status from mail_message where kind = 'x' order by 1") == [("Queued",), ("Sent",)]
     assert brand.rows("select state from affiliate_invite order by 1") == [("Expired",), ("Pending",)]
 
 
-def test_what_a_gateway_sent_is_dropped_and_what_it_meant_stays(brand):
+def test_gateway_payloads_are_deleted_and_their_facts_kept(brand):
     with played() as stage:
-        made = connected(brand.person(), stage)
+        connection = connected(brand.person(), stage)
     for status, days in (("Processed", 91), ("Failed", 91), ("Processed", 89), ("Received", 91)):
         alter(
             brand,
             "insert into gateway_event (id, organization_id, connection_id, event_key, type, status, raw, facts,"
             " received_at) values (gen_random_uuid(), %s, %s, %s, 'x', %s, 'sent', '[]', %s)",
             brand.id,
-            made["id"],
+            connection["id"],
             f"{status}{days}",
             status,
             ago(days=days),
@@ -63,8 +63,8 @@ def test_what_a_gateway_sent_is_dropped_and_what_it_meant_stays(brand):
 
     assert end("gateway_payloads")["gateway_payloads"] == 2
 
-    left = brand.rows("select event_key, raw is null, facts is null from gateway_event order by 1")
-    assert left == [
+    remaining = brand.rows("select event_key, raw is null, facts is null from gateway_event order by 1")
+    assert remaining == [
         ("Failed91", True, False),
         ("Processed89", False, False),
         ("Processed91", True, False),
@@ -72,7 +72,7 @@ def test_what_a_gateway_sent_is_dropped_and_what_it_meant_stays(brand):
     ]
 
 
-def test_who_came_through_a_checkout_door_is_forgotten_a_week_after_it_counts_no_more(brand, ben):
+def test_door_visit_is_deleted_a_week_after_its_expiry(brand, ben):
     for days in (8, 6, -1):
         alter(
             brand,
@@ -91,7 +91,7 @@ def test_who_came_through_a_checkout_door_is_forgotten_a_week_after_it_counts_no
     assert brand.rows("select email_normalized from door_visit order by 1") == [("-1@example.org",), ("6@example.org",)]
 
 
-def test_what_a_web_pixel_told_of_a_checkout_is_forgotten_after_a_month(brand):
+def test_pixel_checkout_is_deleted_after_a_month(brand):
     for days in (31, 29):
         alter(
             brand,
@@ -106,7 +106,7 @@ def test_what_a_web_pixel_told_of_a_checkout_is_forgotten_after_a_month(brand):
     assert brand.rows("select told_at > now() - interval '30 days' from pixel_checkout") == [(True,)]
 
 
-def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
+def test_contradicting_rail_event_is_kept_until_reviewed(brand):
     with db.any_org_work():
         for outcome, days in (("Parked", 366), ("Parked", 364)):
             db.db.stage(
@@ -118,12 +118,12 @@ def test_what_contradicts_the_books_is_kept_until_somebody_looked(brand):
     end("rail_events")
 
     with db.any_org_work():
-        left = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
-        assert left == [(f"{brand.id}364",)]
+        remaining = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
+        assert remaining == [(f"{brand.id}364",)]
     assert "Contradicts" in expiry.KINDS["rail_events"].kind_condition
 
 
-def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_owner(brand):
+def test_inactive_members_are_deleted_except_the_last_owner(brand):
     for role in ("Owner", "Viewer", "Admin"):
         assert brand.person(role, email=f"{role}@example.org").get("/api/v1/programs").status_code == 200
     brand.person("Owner", email="second@example.org").get("/api/v1/programs")
@@ -133,12 +133,12 @@ def test_members_who_do_not_come_any_more_end_without_keys_and_never_the_last_ow
 
     end("members")
 
-    left = brand.rows("select role, email from member where subject is not null order by role")
-    assert left == [("Admin", "admin@example.org"), ("Owner", "second@example.org")]
+    remaining = brand.rows("select role, email from member where subject is not null order by role")
+    assert remaining == [("Admin", "admin@example.org"), ("Owner", "second@example.org")]
     assert brand.get("/api/v1/programs").status_code == 200, "and who has a key stays"
 
 
-def test_who_comes_is_noted_to_the_day(brand):
+def test_member_visit_is_recorded_daily(brand):
     viewer = brand.person("Viewer")
     viewer.get("/api/v1/programs")
     alter(brand, "update member set seen_at = %s where role = 'Viewer'", ago(days=2))
@@ -148,7 +148,7 @@ def test_who_comes_is_noted_to_the_day(brand):
     assert brand.rows("select seen_at > now() - interval '1 hour' from member where role = 'Viewer'") == [(True,)]
 
 
-def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(brand, ben):
+def test_empty_or_undone_imports_are_deleted(brand, ben):
     for status, imported in (("Undone", 1), ("Completed", 0), ("Completed", 1)):
         alter(
             brand,
@@ -169,7 +169,7 @@ def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(bra
     assert brand.rows("select import_job_id from affiliate") == [(None,)]
 
 
-def test_money_is_no_kind():
+def test_money_tables_have_no_retention():
     money = ("conversion", "sale", "ledger_entry", "refund", "reversal", "payout", "payout_line", "payout_attempt")
 
     for kind in expiry.KINDS.values():
@@ -177,14 +177,14 @@ def test_money_is_no_kind():
             assert f"from {table} " not in kind.rows + (kind.end or ""), (kind.name, table)
 
 
-def test_a_sale_is_known_for_ever(brand, ben, drain):
+def test_repeated_sale_is_recognized_forever(brand, ben, drain):
     brand.sale(externalEventId="order-1")
     drain()
     for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
         alter(brand, f"update {table} set {column} = %s", ago(days=4000))
 
     end(*retention.list_kinds())
-    again = brand.sale(externalEventId="order-1")
+    response = brand.sale(externalEventId="order-1")
 
-    assert again.json["deduped"] is True
+    assert response.json["deduped"] is True
     assert count(brand, "event") == 0

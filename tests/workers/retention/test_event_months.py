@@ -1,4 +1,4 @@
-"""Events, deliveries and attempts lie in the month of their event, end with it, and are found wherever they lie."""
+"""Events, deliveries and attempts are stored in the partition of their event's month and deleted with it."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -27,20 +27,20 @@ _EARLIER_ENDED = (
 
 
 def _event_at(brand, at: datetime) -> UUID:
-    """Write an event that happened then."""
+    """Insert an event of the given time."""
     ((first,),) = brand.rows(f"select first_id_at({_FIRST_OF})", at)
-    made = UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
+    event_id = UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
     brand.rows(
         "insert into event (id, organization_id, type, body, created_at) values (%s, %s, 't', '{}', %s) returning id",
-        made,
+        event_id,
         brand.id,
         at,
     )
-    return made
+    return event_id
 
 
 def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
-    """Write a delivery that failed, with its attempt."""
+    """Insert a failed delivery with one attempt."""
     delivery_id = ids.new_id()
     brand.rows(
         "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, attempt_count,"
@@ -55,46 +55,46 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
     return delivery_id
 
 
-def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, endpoint):
+def test_deliveries_are_in_their_events_month_and_deleted_with_it(alone, brand, endpoint):
     with db.any_org_work():
         partitions.any_org_maintain(now=began())
-    happened = _event_at(brand, began() + timedelta(days=64))
-    for event_id in (happened, _event_at(brand, began())):
+    future_event = _event_at(brand, began() + timedelta(days=64))
+    for event_id in (future_event, _event_at(brand, began())):
         _delivery_of(brand, endpoint, event_id, at=ago(days=100))
     brand.rows("update event set created_at = %s returning id", ago(days=100))
     month = f"_{began() + timedelta(days=64):%Y_%m}"
 
     for table, key in (("event", "id"), ("delivery", "event_id"), ("delivery_attempt", "event_id")):
         assert (table + month,) in brand.rows(
-            f"select tableoid::regclass::text from {table} where {key} = %s", happened
+            f"select tableoid::regclass::text from {table} where {key} = %s", future_event
         )
     assert end("deliveries", "events") == {"deliveries": 2, "events": 2}
     assert [count(brand, table) for table in ("event", "delivery", "delivery_attempt")] == [0, 0, 0]
 
 
-def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_each_other(app, monkeypatch):
+def test_past_months_are_dropped_in_reference_order(app, monkeypatch):
     monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
-    old, held = (ago(days=days).date().replace(day=1) for days in (365, 300))
+    old, kept_month = (ago(days=days).date().replace(day=1) for days in (365, 300))
     with databases.alone() as url:
         databases.run(url, "".join(map(_EARLIER_ENDED.format, TABLES)))
         with db.any_org_work():
-            assert all(months.create(table, month) for table in TABLES for month in (old, held))
+            assert all(months.create(table, month) for table in TABLES for month in (old, kept_month))
         brand = Brand.create(app)
         endpoint = brand.endpoint("https://localhost/hook")["id"]
-        kept, lost = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
-        for event_id in (kept, lost):
+        kept_event, deleted_event = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
+        for event_id in (kept_event, deleted_event):
             _delivery_of(brand, endpoint, event_id, at=ago(days=300))
-        # An attempt whose delivery is gone is not waited for.
-        brand.rows("delete from delivery where event_id = %s returning id", lost)
-        brand.rows("delete from event where id = %s returning id", lost)
+        # An attempt without its delivery does not prevent the drop.
+        brand.rows("delete from delivery where event_id = %s returning id", deleted_event)
+        brand.rows("delete from event where id = %s returning id", deleted_event)
 
         for _ in range(2):
             with db.any_org_work():
                 partitions.any_org_maintain(now=began())
 
-        there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        partition_names = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
         with pytest.raises(peewee.IntegrityError, match="event_id_fkey"):
             brand.rows("delete from event returning id")
     for table in TABLES:
-        assert not {f"{table}_{old:%Y_%m}", f"{table}_earlier"} & there
-        assert f"{table}_{held:%Y_%m}" in there
+        assert not {f"{table}_{old:%Y_%m}", f"{table}_earlier"} & partition_names
+        assert f"{table}_{kept_month:%Y_%m}" in partition_names

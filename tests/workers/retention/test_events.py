@@ -1,4 +1,4 @@
-"""Events end with their deliveries, and dead letters that nobody touched."""
+"""Events are deleted with their deliveries, and untouched dead letters are deleted."""
 
 from domain import jobs
 from models import db
@@ -23,10 +23,10 @@ def _delivery(brand, endpoint, event_id, status="Delivered", *, days=100, settle
     return delivery_id
 
 
-def test_settled_deliveries_end_and_their_events_with_them(brand, ben, endpoint):
+def test_settled_deliveries_are_deleted_with_their_events(brand, ben, endpoint):
     for status in ("Delivered", "Failed"):
         _delivery(brand, endpoint, event(brand), status)
-    old = _delivery(brand, endpoint, event(brand), "Failed")
+    old_id = _delivery(brand, endpoint, event(brand), "Failed")
     brand.rows(
         "insert into delivery_attempt (organization_id, event_id, delivery_id, number, began_at, ended_at)"
         " select organization_id, event_id, id, 1, created_at, created_at from delivery returning number"
@@ -35,10 +35,10 @@ def test_settled_deliveries_end_and_their_events_with_them(brand, ben, endpoint)
     end("deliveries", "events")
 
     assert (count(brand, "delivery"), count(brand, "event"), count(brand, "delivery_attempt")) == (0, 0, 0)
-    assert brand.post(f"/api/v1/webhooks/{endpoint}/deliveries/{old}/redeliver").status_code == 404
+    assert brand.post(f"/api/v1/webhooks/{endpoint}/deliveries/{old_id}/redeliver").status_code == 404
 
 
-def test_what_is_pending_or_was_sent_again_lately_stays_with_its_event(brand, ben, endpoint):
+def test_pending_or_recently_resent_deliveries_are_kept(brand, ben, endpoint):
     _delivery(brand, endpoint, event(brand), "Pending")
     _delivery(brand, endpoint, event(brand), "Delivered", settled_days=1)
     _delivery(brand, endpoint, event(brand, days=10), "Delivered", days=10)
@@ -48,7 +48,7 @@ def test_what_is_pending_or_was_sent_again_lately_stays_with_its_event(brand, be
     assert (count(brand, "delivery"), count(brand, "event")) == (3, 3)
 
 
-def test_an_event_that_nobody_was_told_of_ends(brand, ben):
+def test_event_without_deliveries_is_deleted(brand, ben):
     event(brand)
     event(brand, days=10)
 
@@ -57,23 +57,23 @@ def test_an_event_that_nobody_was_told_of_ends(brand, ben):
     assert count(brand, "event") == 1
 
 
-def test_the_ledger_adds_up_when_the_event_is_gone_that_said_that_nothing_was_owed(brand, ben):
-    born = conversion(brand, ben, status="Invalidated", payout_locked=False)
-    event(brand, body=f'{{"data": {{"conversionId": "{born}", "status": "Invalidated"}}}}')
+def test_ledger_check_passes_after_the_event_is_deleted(brand, ben):
+    conversion_id = conversion(brand, ben, status="Invalidated", payout_locked=False)
+    event(brand, body=f'{{"data": {{"conversionId": "{conversion_id}", "status": "Invalidated"}}}}')
     rule = "the ledger earned what the conversion says"
 
     with db.any_org_work():
-        before = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
+        before_deletion = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
     end("events")
     with db.any_org_work():
-        after = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
+        after_deletion = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
 
     assert count(brand, "event") == 0
-    assert rule not in before
-    assert after == before
+    assert rule not in before_deletion
+    assert after_deletion == before_deletion
 
 
-def test_a_delivery_whose_dead_letter_ends_has_failed(brand, drain, receiver):
+def test_delivery_of_a_deleted_dead_letter_is_failed(brand, drain, receiver):
     brand.program()
     brand.affiliate("ben")
     brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["conversion.created"]})
@@ -84,13 +84,13 @@ def test_a_delivery_whose_dead_letter_ends_has_failed(brand, drain, receiver):
 
     end("dead_letters")
 
-    found = brand.rows("select status, failure_reason is null, settled_at is null from delivery order by 1")
-    assert found == [("Failed", False, False), ("Pending", True, True)]
+    delivery_rows = brand.rows("select status, failure_reason is null, settled_at is null from delivery order by 1")
+    assert delivery_rows == [("Failed", False, False), ("Pending", True, True)]
     end("deliveries")
-    assert count(brand, "delivery") == 2  # it has only now had its end
+    assert count(brand, "delivery") == 2  # it was settled only now
 
 
-def test_old_dead_letters_end_only_where_their_loss_is_neither_money_nor_a_promise(brand):
+def test_old_dead_letters_are_deleted_unless_money_or_promises_depend_on_them(brand):
     for job in jobs.ALL:
         dead_letter(brand, job.queue, days=100, name=job.name)
         dead_letter(brand, job.queue, days=10, name=job.name)

@@ -1,4 +1,4 @@
-"""What grows with traffic lies in months, made ahead and dropped when they are over and empty."""
+"""Monthly partitions are created ahead and dropped when past and empty."""
 
 from datetime import date, timedelta
 from uuid import UUID
@@ -15,62 +15,65 @@ from tests.support.rows.program_rows import ago, click
 from tests.support.running.hours import began
 
 
-def _keep():
+def _maintain_partitions():
     with db.any_org_work():
         partitions.any_org_maintain(now=began())
 
 
 def _id_of(month):
-    """Return an id that is made in a month."""
+    """Return an id with the time of a month."""
     with db.any_org_work():
         ((first,),) = db.db.run("select first_id_at(%s::timestamp at time zone 'UTC')", (month,))
     return UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
 
 
-def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, ben, flask):
-    _keep()
-    _keep()
-    said = {one["table"]: one for one in flask.json("db", "partitions")}
+def test_months_are_created_ahead_and_each_row_is_in_its_own(alone, brand, ben, flask):
+    _maintain_partitions()
+    _maintain_partitions()
+    partitions_by_table = {table_row["table"]: table_row for table_row in flask.json("db", "partitions")}
     year, month = divmod(began().year * 12 + began().month - 1 + partitions.MONTHS_AHEAD, 12)
     last = date(year, month + 1, 1)
-    made, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
-    click(brand, ben, id=made)
+    future_id, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
+    click(brand, ben, id=future_id)
     click(brand, ben, id=stray)
 
-    assert set(said) == {"click", "audit_entry", "event", "delivery", "delivery_attempt"}
-    assert all(not one["missing"] and f"{table}_{last:%Y_%m}" in str(one) for table, one in said.items())
+    assert set(partitions_by_table) == {"click", "audit_entry", "event", "delivery", "delivery_attempt"}
+    assert all(
+        not table_row["missing"] and f"{table}_{last:%Y_%m}" in str(table_row)
+        for table, table_row in partitions_by_table.items()
+    )
     assert dict(brand.rows("select id, tableoid::regclass::text from click")) == {
-        made: f"click_{last:%Y_%m}",
+        future_id: f"click_{last:%Y_%m}",
         stray: "click_default",
     }
     assert "HAS NO PARTITION" not in flask("db", "partitions")[1]
 
 
-def test_a_month_that_is_missing_is_told(alone, app):
-    _keep()  # the tests' database may have been made last month, and nobody makes it months since
+def test_missing_month_is_reported(alone, app):
+    _maintain_partitions()  # the tests' database may be from last month
     far = began() + timedelta(days=500)
     with db.any_org_work():
-        standing = partitions.list_tables(now=far)
+        tables = partitions.list_tables(now=far)
 
-    assert {one.table: len(one.missing) for one in standing} == dict.fromkeys(months.TABLES, 2)
+    assert {table_row.table: len(table_row.missing) for table_row in tables} == dict.fromkeys(months.TABLES, 2)
     page = app.test_client().get("/metrics").get_data(as_text=True)
     assert 'finderfee_partition_months_missing{table="click"} 0.0' in page
 
 
-def test_what_lies_at_the_same_place_of_another_month_does_not_end(alone, brand, ben):
-    _keep()
+def test_row_at_the_same_place_of_another_month_is_kept(alone, brand, ben):
+    _maintain_partitions()
     month = f"{(began() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
-    young = [click(brand, ben) for _ in range(3)]
-    old = [click(brand, ben, id=_id_of(month), occurred_at=ago(days=100)) for _ in range(100)]
+    young_ids = [click(brand, ben) for _ in range(3)]
+    old_ids = [click(brand, ben, id=_id_of(month), occurred_at=ago(days=100)) for _ in range(100)]
     places = brand.rows("select ctid::text, count(*) from click group by 1 having count(*) > 1")
 
-    assert end("clicks")["clicks"] >= len(old)
+    assert end("clicks")["clicks"] >= len(old_ids)
 
-    assert count(brand, "click") == len(young), places
-    assert brand.rows("select sum(number)::int from click_hour") == [(len(old),)]
+    assert count(brand, "click") == len(young_ids), places
+    assert brand.rows("select sum(number)::int from click_hour") == [(len(old_ids),)]
 
 
-def test_a_partition_alone_says_nothing_to_the_service_and_keeps_the_walls(brand):
+def test_single_partition_is_not_accessible_to_the_service(brand):
     for part in [*(f"{table}_default" for table in months.TABLES), *(f"{table}_earlier" for table in months.TABLES)]:
         with pytest.raises(peewee.ProgrammingError, match="permission denied"), db.unit_of_work(brand.id):
             db.db.run(f"select from {part}")
@@ -80,7 +83,7 @@ def test_a_partition_alone_says_nothing_to_the_service_and_keeps_the_walls(brand
         db.db.run("select make_month('click', '2199-01-01')")
 
 
-def test_a_month_that_is_over_is_dropped_once_it_is_empty(app, monkeypatch):
+def test_past_month_is_dropped_once_empty(app, monkeypatch):
     monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
     with databases.alone() as url:
         # As if the service had been upgraded two years ago.
@@ -92,18 +95,21 @@ def test_a_month_that_is_over_is_dropped_once_it_is_empty(app, monkeypatch):
         with db.any_org_work():
             assert months.create("click", ago(days=365).date().replace(day=1))
             assert months.create("click", ago(days=300).date().replace(day=1))
-        held = f"click_{ago(days=300):%Y_%m}"
-        databases.run(url, f"alter table {held} disable trigger all; alter table {held} disable row level security")
+        kept_part = f"click_{ago(days=300):%Y_%m}"
         databases.run(
             url,
-            f"insert into {held} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
+            f"alter table {kept_part} disable trigger all; alter table {kept_part} disable row level security",
+        )
+        databases.run(
+            url,
+            f"insert into {kept_part} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
             f" first_id_at(date_trunc('month', '{ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
             " gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ben', now()",
         )
-        _keep()
-        _keep()
-        there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        _maintain_partitions()
+        _maintain_partitions()
+        partition_names = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
 
-    assert held in there
-    assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & there
-    assert "audit_entry_earlier" in there
+    assert kept_part in partition_names
+    assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & partition_names
+    assert "audit_entry_earlier" in partition_names

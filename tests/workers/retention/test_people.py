@@ -1,4 +1,4 @@
-"""Who a lead was, and from which address somebody came, is forgotten a while after it matters."""
+"""Personal data of leads and IP addresses are deleted some time after they are needed."""
 
 import os
 import re
@@ -20,8 +20,8 @@ _HASH = r"hash:[0-9a-f]{32}"
 
 
 @pytest.fixture
-def expired(brand, ben):
-    """A lead that expired 40 days ago."""
+def expired_lead(brand, ben):
+    """A brand with a lead that expired 40 days ago."""
     answer = leads.signed(brand, email="Ada@Example.com", name="Ada")
     assert answer.status_code == 200, answer.json
     _expire(brand, days=40)
@@ -39,36 +39,36 @@ def _person(brand):
     )[0]
 
 
-def test_who_a_lead_was_is_forgotten_a_while_after_it_expired(expired):
-    ((before_id, before_event),) = expired.rows("select id, event_id from lead")
+def test_personal_data_of_an_expired_lead_is_deleted(expired_lead):
+    ((before_id, before_event),) = expired_lead.rows("select id, event_id from lead")
 
     end("leads")
 
-    email, normalized, *rest = _person(expired)
+    email, normalized, *rest = _person(expired_lead)
     assert (email, rest) == ("", [None] * 4)
     assert re.fullmatch(_HASH, normalized)
-    assert expired.rows("select id, event_id, state from lead") == [(before_id, before_event, "Expired")]
+    assert expired_lead.rows("select id, event_id, state from lead") == [(before_id, before_event, "Expired")]
     assert end("leads")["leads"] == 0, "and once"
 
 
 @pytest.mark.parametrize(("state", "days"), [("Expired", 29), ("Open", 40), ("Invalidated", 40)])
-def test_a_lead_that_may_still_matter_is_not_forgotten(expired, state, days):
-    _expire(expired, days=days, state=state)
+def test_lead_within_its_retention_is_kept(expired_lead, state, days):
+    _expire(expired_lead, days=days, state=state)
 
     end("leads")
 
-    assert _person(expired)[0] == "Ada@Example.com"
+    assert _person(expired_lead)[0] == "Ada@Example.com"
 
 
-def test_a_lead_is_not_forgotten_while_a_sale_of_its_brand_waits_among_the_dead_letters(expired):
-    dead_letter(expired, "sales", days=1, name="sale.settle")
+def test_lead_is_kept_while_a_sale_is_a_dead_letter(expired_lead):
+    dead_letter(expired_lead, "sales", days=1, name="sale.settle")
 
     end("leads")
 
-    assert _person(expired)[0] == "Ada@Example.com"
+    assert _person(expired_lead)[0] == "Ada@Example.com"
 
 
-def test_nobody_is_paid_twice_for_a_person_who_is_forgotten(brand, drain):
+def test_deleted_person_is_not_paid_for_twice(brand, drain):
     with paid_leads.verified_by(URL="local"):
         slug, person = paid_leads.campaign(brand), paid_leads.person()
         paid_leads.send(brand, slug, email=person)
@@ -81,7 +81,7 @@ def test_nobody_is_paid_twice_for_a_person_who_is_forgotten(brand, drain):
     assert len(paid_leads.rows(brand)) == 1
 
 
-def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_listed(brand, drain, monkeypatch):
+def test_rotated_secret_key_does_not_pay_for_a_deleted_person_again(brand, drain, monkeypatch):
     with paid_leads.verified_by(URL="local"):
         slug, person = paid_leads.campaign(brand), paid_leads.person()
         paid_leads.send(brand, slug, email=person)
@@ -105,7 +105,7 @@ def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_li
 
 @pytest.fixture
 def old_entry(brand):
-    """An entry of 100 days ago from 203.0.113.7."""
+    """A brand with an audit entry of 100 days ago from 203.0.113.7."""
     enter(brand, at=ago(days=100))
     return brand
 
@@ -114,16 +114,16 @@ def _ips(brand):
     return [ip for (ip,) in brand.rows("select ip from audit_entry order by created_at")]
 
 
-def test_an_old_address_becomes_a_hash_and_is_still_found_by_whoever_knows_it(old_entry):
+def test_old_ip_becomes_a_hash_that_is_still_searchable(old_entry):
     enter(old_entry, at=ago(days=80))
-    before = old_entry.rows("select to_jsonb(e) - 'ip' from audit_entry e order by created_at")
+    entries_before = old_entry.rows("select to_jsonb(e) - 'ip' from audit_entry e order by created_at")
 
     end("audit_addresses")
 
-    hashed, kept = _ips(old_entry)
-    assert re.fullmatch(_HASH, hashed)
-    assert kept == "203.0.113.7"
-    assert old_entry.rows("select to_jsonb(e) - 'ip' from audit_entry e order by created_at") == before
+    hashed_ip, kept_ip = _ips(old_entry)
+    assert re.fullmatch(_HASH, hashed_ip)
+    assert kept_ip == "203.0.113.7"
+    assert old_entry.rows("select to_jsonb(e) - 'ip' from audit_entry e order by created_at") == entries_before
     owner = old_entry.person("Owner")
     assert owner.get("/api/v1/audit-log?ip=203.0.113.7").json["total"] == 2
     assert owner.get("/api/v1/audit-log?ip=203.0.113.8").json["total"] == 0
@@ -144,7 +144,7 @@ def test_an_old_address_becomes_a_hash_and_is_still_found_by_whoever_knows_it(ol
         "action = action",
     ],
 )
-def test_nothing_else_of_an_audit_entry_can_be_changed(old_entry, change):
+def test_other_changes_of_an_audit_entry_are_rejected(old_entry, change):
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.any_org_work():
         db.db.run(f"update audit_entry set {change} where organization_id = %s", (old_entry.id,))
 
@@ -152,20 +152,20 @@ def test_nothing_else_of_an_audit_entry_can_be_changed(old_entry, change):
 
 
 @pytest.mark.parametrize("statement", ["update audit_entry set ip = 'hash:' || md5('x')", "delete from audit_entry"])
-def test_a_young_entry_changes_not_at_all(brand, statement):
+def test_recent_audit_entry_cannot_be_changed(brand, statement):
     enter(brand, at=ago(days=29))
 
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(brand.id):
         db.db.run(statement)
 
 
-def test_a_hash_is_no_address_to_be_hashed_again(old_entry):
+def test_hashed_ip_cannot_be_hashed_again(old_entry):
     end("audit_addresses")
 
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(old_entry.id):
         db.db.run("update audit_entry set ip = 'hash:' || md5('x')")
 
 
-def test_the_old_entry_itself_is_never_deleted(old_entry):
+def test_old_audit_entry_cannot_be_deleted(old_entry):
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(old_entry.id):
         db.db.run("delete from audit_entry")

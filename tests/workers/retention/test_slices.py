@@ -1,4 +1,4 @@
-"""What grows with traffic ends slice by slice: never too much at once, beside whoever is at work on it."""
+"""Retention deletes in slices: bounded transactions that do not wait for other workers."""
 
 from domain import jobs
 from models import db
@@ -11,38 +11,38 @@ from tests.support.rows.program_rows import ago, click
 from tests.support.running.hours import began
 
 
-def test_no_transaction_ends_more_rows_than_a_slice(brand, ben, in_tens):
+def test_transaction_deletes_at_most_one_slice(brand, ben, small_slices):
     old_clicks(brand, ben, 35)
     trips = []
     db.db.trip_hooks.append(trips.append)
     try:
-        ended = end("clicks")
+        deleted = end("clicks")
     finally:
         db.db.trip_hooks.remove(trips.append)
 
-    assert ended["clicks"] >= 35
-    assert sum(b"limit 10" in trip for trip in trips) == ended["clicks"] // 10 + 1
-    assert sum(trip.rstrip().endswith(b"commit") for trip in trips) == ended["clicks"] // 10 + 1
+    assert deleted["clicks"] >= 35
+    assert sum(b"limit 10" in trip for trip in trips) == deleted["clicks"] // 10 + 1
+    assert sum(trip.rstrip().endswith(b"commit") for trip in trips) == deleted["clicks"] // 10 + 1
 
 
-def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_tens, drain):
+def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain):
     end(*retention.list_kinds())
     old_clicks(brand, ben, 35)
 
     with db.any_org_work():
         retention.any_org_start(now=began())
-    waiting = _jobs_waiting()
-    ran = drain("upkeep")
+    jobs_waiting = _jobs_waiting()
+    jobs_run = drain("upkeep")
 
-    assert waiting == len(retention.list_kinds())
-    assert ran == waiting + 3
+    assert jobs_waiting == len(retention.list_kinds())
+    assert jobs_run == jobs_waiting + 3
     with db.any_org_work():
         run = expiry.list_runs()["clicks"]
     assert (run.ended, run.finished_at is not None) == (35, True)
     assert count(brand, "click") == 0
 
 
-def test_a_run_is_not_begun_beside_itself(brand, drain):
+def test_running_retention_is_not_started_twice(brand, drain):
     for _ in range(2):
         with db.any_org_work():
             retention.any_org_start(now=began())
@@ -55,25 +55,25 @@ def _jobs_waiting():
         return db.db.row("select count(*) from job where name = %s", (jobs.RETENTION_SLICE.name,))[0]
 
 
-def test_the_schedule_begins_it(app):
+def test_retention_is_scheduled(app):
     assert jobs.RETENTION in {entry.job for entry in schedule.SCHEDULE}
 
 
-def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand, ben):
-    held = click(brand, ben, occurred_at=ago(days=100))
+def test_locked_row_is_deleted_on_the_next_run(brand, ben):
+    locked_id = click(brand, ben, occurred_at=ago(days=100))
     click(brand, ben, occurred_at=ago(days=101))
 
     with db.unit_of_work(brand.id):
-        db.db.run("select from click where id = %s for update", (held,))
+        db.db.run("select from click where id = %s for update", (locked_id,))
         begun(lambda: end("clicks"))()
-        while_held = db.db.row("select count(*) from click")
+        while_locked = db.db.row("select count(*) from click")
     end("clicks")
 
-    assert while_held == (1,)
+    assert while_locked == (1,)
     assert count(brand, "click") == 0
 
 
-def test_a_slice_is_read_off_an_index_in_its_order(alone):
+def test_slice_is_read_in_index_order(alone):
     params = {"limit": 10, "before": began(), "queues": ["mail"]}
     plans = {}
 
@@ -86,7 +86,7 @@ def test_a_slice_is_read_off_an_index_in_its_order(alone):
     assert {name: plan for name, plan in plans.items() if "Seq Scan" in plan or "Sort  (" in plan} == {}
 
 
-def test_several_who_end_the_same_clicks_count_each_once(brand, ben, in_tens):
+def test_concurrent_runs_count_each_click_once(brand, ben, small_slices):
     old_clicks(brand, ben, 60)
 
     at_once(*[lambda: end("clicks")] * 3)
@@ -96,7 +96,7 @@ def test_several_who_end_the_same_clicks_count_each_once(brand, ben, in_tens):
     assert brand.rows("select sum(number)::int from click_hour") == [(60,)]
 
 
-def test_clicks_are_written_while_a_slice_is_open(brand, ben):
+def test_clicks_are_written_during_a_slice(brand, ben):
     old_clicks(brand, ben, 50)
 
     with db.any_org_work():
@@ -106,8 +106,8 @@ def test_clicks_are_written_while_a_slice_is_open(brand, ben):
     assert count(brand, "click") == 1
 
 
-def test_what_is_kept_for_ever_never_ends(brand, ben, kept):
-    kept(clicks=0)
+def test_unlimited_retention_deletes_nothing(brand, ben, set_retention):
+    set_retention(clicks=0)
     old_clicks(brand, ben, 3, days=4000)
 
     end("clicks")
@@ -118,7 +118,7 @@ def test_what_is_kept_for_ever_never_ends(brand, ben, kept):
     assert _jobs_waiting() == len(retention.list_kinds()) - 1
 
 
-def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain, monkeypatch):
+def test_stored_answers_are_deleted_in_batches_after_an_hour(brand, drain, monkeypatch):
     monkeypatch.setattr(upkeep, "_BATCH", 10)
     alter(
         brand,
@@ -130,7 +130,7 @@ def test_answers_that_are_kept_for_an_hour_are_dropped_in_portions(brand, drain,
 
     with db.any_org_work():
         work.enqueue(jobs.FORGET, organization_id=None)
-    ran = drain("upkeep")
+    jobs_run = drain("upkeep")
 
-    assert ran == 3
+    assert jobs_run == 3
     assert brand.rows("select key from stored_answer") == [("7",)]

@@ -1,4 +1,4 @@
-"""chargebee: nothing is signed, so what is told is read again; payments, refunds and chargebacks of its invoices."""
+"""Chargebee: unsigned webhooks, so each event is read again; payments, refunds and chargebacks of its invoices."""
 
 import json
 from dataclasses import replace
@@ -53,51 +53,56 @@ INVOICE = {
 PAID = {"transaction": TRANSACTION, "invoice": INVOICE, "customer": CUSTOMER, "subscription": SUBSCRIPTION}
 
 
-def _paid(stage, transaction=None, invoice=None, **others):
+def _read_payment(stage, transaction=None, invoice=None, **others):
     content = {**PAID, "transaction": {**TRANSACTION, **(transaction or {})}, "invoice": {**INVOICE, **(invoice or {})}}
     (fact,) = facts(stage, stage.event("payment_succeeded", {**content, **others}))
     return fact
 
 
-def test_a_first_payment_as_it_is_sent(stage):
-    paid = _paid(stage)
+def test_first_payment_is_read(stage):
+    payment = _read_payment(stage)
 
-    assert (paid.external_id, paid.amount_cents, paid.currency, paid.net_cents) == ("txn_C1", 10_890, "EUR", 9_000)
-    assert paid.paid_at == datetime(2026, 1, 2, 2, 59, 59, tzinfo=UTC)
-    assert paid.aliases == ("inv_C1",)
-    assert (paid.origin.customer_id, paid.origin.subscription_id) == ("cb_c1", "cb_s1")
-    assert (paid.origin.email, paid.origin.name) == ("ann@example.com", "Ann")
-    assert paid.origin.codes == (RedeemedCode("JANE10", "chargebee_coupon_code", "JANE10"),)
-    assert [claim.method for claim in list_claims(paid.origin.carriers, [])] == [
+    assert (payment.external_id, payment.amount_cents, payment.currency, payment.net_cents) == (
+        "txn_C1",
+        10_890,
+        "EUR",
+        9_000,
+    )
+    assert payment.paid_at == datetime(2026, 1, 2, 2, 59, 59, tzinfo=UTC)
+    assert payment.aliases == ("inv_C1",)
+    assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cb_c1", "cb_s1")
+    assert (payment.origin.email, payment.origin.name) == ("ann@example.com", "Ann")
+    assert payment.origin.codes == (RedeemedCode("JANE10", "chargebee_coupon_code", "JANE10"),)
+    assert [claim.method for claim in list_claims(payment.origin.carriers, [])] == [
         "chargebee_metadata",
         "chargebee_custom_field",
     ]
 
 
-def test_custom_fields_are_read_without_their_prefix_the_subscriptions_first(stage):
+def test_custom_fields_are_read_without_prefix_and_the_subscriptions_first(stage):
     subscription = {"id": "cb_s1", "cf_via": "bob", "cf_sub_id": "mail"}
-    paid = _paid(stage, subscription=subscription, customer={**CUSTOMER, "cf_affiliate_slug": "carl"})
-    assert [claim.slug for claim in list_claims(paid.origin.carriers, ["via"])] == ["bob", "carl"]
-    assert find_tag(paid.origin.carriers) == "mail"
+    payment = _read_payment(stage, subscription=subscription, customer={**CUSTOMER, "cf_affiliate_slug": "carl"})
+    assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])] == ["bob", "carl"]
+    assert find_tag(payment.origin.carriers) == "mail"
 
 
-def test_a_renewal_counts_only_the_codes_that_reduced_its_invoice(stage):
-    assert _paid(stage, {"id": "txn_C2"}, {"first_invoice": False, "discounts": []}).origin.codes == ()
+def test_renewal_counts_only_codes_that_reduced_its_invoice(stage):
+    assert _read_payment(stage, {"id": "txn_C2"}, {"first_invoice": False, "discounts": []}).origin.codes == ()
 
 
-def test_credits_are_no_codes(stage):
+def test_credits_are_not_codes(stage):
     discounts = [{"entity_type": "promotional_credits", "entity_id": "credit", "amount": 5}]
-    assert _paid(stage, {}, {"discounts": discounts}).origin.codes == ()
+    assert _read_payment(stage, {}, {"discounts": discounts}).origin.codes == ()
 
 
-def test_an_invoice_of_several_payments_is_no_name_of_one_of_them(stage):
+def test_invoice_with_several_payments_is_not_an_alias(stage):
     part = {"amount": 890, "linked_invoices": [{"invoice_id": "inv_C1", "applied_amount": 890}]}
-    paid = _paid(stage, part)
-    assert (paid.aliases, paid.net_cents) == ((), 890 - 154)
-    assert _paid(stage, part, {"credits_applied": 10_000}).aliases == ("inv_C1",)
+    payment = _read_payment(stage, part)
+    assert (payment.aliases, payment.net_cents) == ((), 890 - 154)
+    assert _read_payment(stage, part, {"credits_applied": 10_000}).aliases == ("inv_C1",)
 
 
-def test_a_refund_as_it_is_sent(stage):
+def test_refund_is_read(stage):
     transaction = {**TRANSACTION, "id": "txn_C3", "type": "refund", "amount": 4356, "refunded_txn_id": "txn_C1"}
     note = {"id": "CN-1", "reference_invoice_id": "inv_C1", "reason_code": "other", "total": 4356}
     content = {"transaction": transaction, "credit_note": note, "invoice": {"id": "inv_C1"}}
@@ -109,41 +114,41 @@ def test_a_refund_as_it_is_sent(stage):
     )
 
 
-def test_a_refund_that_is_not_through_moves_nothing(stage):
-    waiting = {**TRANSACTION, "id": "txn_C3", "type": "refund", "status": "in_progress"}
-    assert facts(stage, stage.event("payment_refunded", {"transaction": waiting})) == [IgnoredFact("no_money_moved")]
+def test_unfinished_refund_moves_no_money(stage):
+    unfinished = {**TRANSACTION, "id": "txn_C3", "type": "refund", "status": "in_progress"}
+    assert facts(stage, stage.event("payment_refunded", {"transaction": unfinished})) == [IgnoredFact("no_money_moved")]
 
 
-def test_a_chargeback_reverses_every_payment_of_its_invoice_once(stage):
+def test_chargeback_reverses_each_payment_of_its_invoice_once(stage):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", "total": 6534}
     sent = stage.event("credit_note_created", {"credit_note": note})
-    (alone,) = facts(stage, sent)
-    assert (alone.dispute_id, alone.sale_ids, alone.state) == ("inv_C1", ("inv_C1",), DisputeState.Lost)
+    (dispute,) = facts(stage, sent)
+    assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("inv_C1", ("inv_C1",), DisputeState.Lost)
 
-    linked = [{"txn_id": name, "txn_status": status} for name, status in (("a", "success"), ("b", "failure"))]
-    linked.append({"txn_id": "c", "txn_status": "success"})
-    stage.objects["/invoices/inv_C1"] = {"invoice": {**INVOICE, "linked_payments": linked}}
+    linked_payments = [{"txn_id": name, "txn_status": status} for name, status in (("a", "success"), ("b", "failure"))]
+    linked_payments.append({"txn_id": "c", "txn_status": "success"})
+    stage.objects["/invoices/inv_C1"] = {"invoice": {**INVOICE, "linked_payments": linked_payments}}
     assert [fact.sale_ids for fact in facts(stage, sent)] == [("a",), ("c",)]
 
 
 @pytest.mark.parametrize("change", [{"reason_code": "waiver"}, {"status": "voided"}])
-def test_other_credit_notes_are_no_chargebacks(stage, change):
+def test_other_credit_notes_are_not_chargebacks(stage, change):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", **change}
     sent = stage.event("credit_note_updated", {"credit_note": note})
     assert facts(stage, sent) == [IgnoredFact("no_money_moved")]
 
 
-def test_whatever_tells_of_a_chargeback_has_the_same_id(stage):
-    late = {**TRANSACTION, "status": "late_failure"}
-    back = {**TRANSACTION, "id": "txn_C9", "type": "payment_reversal", "linked_payments": [{"id": "txn_C1"}]}
-    sent = [stage.event("transaction_updated", {"transaction": each}) for each in (late, back)]
+def test_chargeback_events_share_one_id(stage):
+    late_failure = {**TRANSACTION, "status": "late_failure"}
+    reversal = {**TRANSACTION, "id": "txn_C9", "type": "payment_reversal", "linked_payments": [{"id": "txn_C1"}]}
+    sent = [stage.event("transaction_updated", {"transaction": each}) for each in (late_failure, reversal)]
     assert {(fact.dispute_id, fact.sale_ids) for fact in facts(stage, *sent)} == {("txn_C1", ("txn_C1",))}
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.event("transaction_created", {"transaction": {**back, "linked_payments": []}}))
+        facts(stage, stage.event("transaction_created", {"transaction": {**reversal, "linked_payments": []}}))
     assert facts(stage, stage.event("transaction_created", PAID)) == [IgnoredFact("no_money_moved")]
 
 
-def test_a_trial_is_a_start_and_a_paid_subscription_only_a_referral(stage):
+def test_trial_is_a_start_and_paid_subscription_is_a_referral(stage):
     trial = {"subscription": {"id": "cb_s5", "status": "in_trial", "cf_affiliate_slug": "jane"}, "customer": CUSTOMER}
     (start,) = facts(stage, stage.event("subscription_created", trial))
     assert isinstance(start, StartFact)
@@ -151,38 +156,38 @@ def test_a_trial_is_a_start_and_a_paid_subscription_only_a_referral(stage):
         "cb_s5",
         (Carrier("chargebee_custom_field", {"affiliate_slug": "jane"}),),
     )
-    (told,) = facts(stage, stage.event("subscription_created", {"subscription": SUBSCRIPTION, "invoice": INVOICE}))
-    assert isinstance(told, ReferralFact)
+    (referral,) = facts(stage, stage.event("subscription_created", {"subscription": SUBSCRIPTION, "invoice": INVOICE}))
+    assert isinstance(referral, ReferralFact)
 
 
-def test_what_is_told_is_read_again_and_only_that_counts(stage):
+def test_only_the_event_read_again_counts(stage):
     sale = stage.pay(Purchase(cents=10_890))
-    told = json.loads(sale.sent[0].body)
-    told["content"]["transaction"]["amount"] = 99_999_900
-    (paid,) = facts(stage, authenticated(json.dumps(told).encode()))
-    assert paid.amount_cents == 10_890
+    event = json.loads(sale.sent[0].body)
+    event["content"]["transaction"]["amount"] = 99_999_900
+    (payment,) = facts(stage, authenticated(json.dumps(event).encode()))
+    assert payment.amount_cents == 10_890
 
-    told["id"] = "ev_made_up"
-    assert facts(stage, authenticated(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
-    told["id"] = "../events"
-    assert facts(stage, authenticated(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
+    event["id"] = "ev_made_up"
+    assert facts(stage, authenticated(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
+    event["id"] = "../events"
+    assert facts(stage, authenticated(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
 
 
-def test_an_event_that_is_read_under_another_id_is_refused(stage):
+def test_event_read_under_another_id_is_unreadable(stage):
     sale = stage.pay(Purchase())
-    told = json.loads(sale.sent[0].body)
-    stage.objects["/events/ev_x"] = {"event": told}
+    event = json.loads(sale.sent[0].body)
+    stage.objects["/events/ev_x"] = {"event": event}
     with pytest.raises(UnreadableEvent):
-        facts(stage, authenticated(json.dumps({**told, "id": "ev_x"}).encode()))
+        facts(stage, authenticated(json.dumps({**event, "id": "ev_x"}).encode()))
 
 
 @pytest.mark.parametrize(
     ("currency", "amount", "cents"),
     [("JPY", 1500, 1500), ("KRW", 1500, 1500), ("USD", 1500, 1500), ("KWD", 1500, 15_000)],
 )
-def test_amounts_have_no_decimals_or_two(stage, currency, amount, cents):
-    told = {"currency_code": currency, "amount": amount}
-    assert _paid(stage, told, {"tax": 0, "total": amount}).amount_cents == cents
+def test_amount_has_no_or_two_decimals(stage, currency, amount, cents):
+    event = {"currency_code": currency, "amount": amount}
+    assert _read_payment(stage, event, {"tax": 0, "total": amount}).amount_cents == cents
 
 
 @pytest.mark.parametrize(
@@ -190,22 +195,22 @@ def test_amounts_have_no_decimals_or_two(stage, currency, amount, cents):
     [{"amount": value} for value in (None, -1, 1.5, "1.5", True, 10**13, [], "9" * 500)]
     + [{"currency_code": "ISK"}, {"currency_code": None}, {"id": None}, {"id": "x" * 500}, {"date": "soon"}],
 )
-def test_what_cannot_be_read_is_no_money(stage, change):
+def test_malformed_payment_is_unreadable(stage, change):
     with pytest.raises(UnreadableEvent):
-        _paid(stage, change)
+        _read_payment(stage, change)
 
 
 @pytest.mark.parametrize(
     "header",
     ["", "Basic", "Basic !", "Bearer ZmluZGVyZmVl", "Basic Og==", "Basic " + "A" * 500, "Basic \xe9"],
 )
-def test_other_headers_prove_nothing(stage, header):
+def test_malformed_authorization_header_is_rejected(stage, header):
     sent = replace(stage.pay(Purchase()).sent[0], headers={"Authorization": header})
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), inbound(sent))
 
 
-def test_user_and_password_count_together(stage):
+def test_user_and_password_must_match_as_a_pair(stage):
     rotated = GatewayAccount(
         "live",
         {**stage.credentials, "webhookPassword": "new"},
@@ -218,40 +223,40 @@ def test_user_and_password_count_together(stage):
             GATEWAY.prove(rotated, inbound(authenticated(b"{}", user=user, password=password)))
 
 
-def test_a_pair_that_was_not_typed_is_made_shown_once_and_counts_until_one_is_typed(stage):
+def test_generated_webhook_pair_is_valid_until_one_is_entered(stage):
     bare = GatewayAccount("live", {"site": "acme", "apiKey": "k"})
     subscribed = GATEWAY.subscribe(bare, "https://finderfee.example/x")
-    made = dict(subscribed.made)
-    assert set(made) == {"webhookUser", "webhookPassword"}
-    assert made.items() <= dict(subscribed.setup.values).items()
-    sent = authenticated(b"{}", user=made["webhookUser"], password=made["webhookPassword"])
-    assert GATEWAY.prove(replace(bare, made=made), inbound(sent)).deliveries
+    generated = dict(subscribed.made)
+    assert set(generated) == {"webhookUser", "webhookPassword"}
+    assert generated.items() <= dict(subscribed.setup.values).items()
+    sent = authenticated(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
+    assert GATEWAY.prove(replace(bare, made=generated), inbound(sent)).deliveries
 
-    typed = replace(account(stage), made=made)
-    assert GATEWAY.prove(typed, inbound(authenticated(b"{}"))).deliveries
+    with_own_pair = replace(account(stage), made=generated)
+    assert GATEWAY.prove(with_own_pair, inbound(authenticated(b"{}"))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(typed, inbound(sent))
+        GATEWAY.prove(with_own_pair, inbound(sent))
     assert GATEWAY.subscribe(account(stage), "https://finderfee.example/x").made == {}
 
 
 @pytest.mark.parametrize("site", ["acme", "acme.chargebee.com", "https://Acme.chargebee.com/"])
-def test_a_site_is_found_by_its_name_or_address(stage, site):
+def test_site_is_accepted_as_name_or_address(stage, site):
     assert GATEWAY.check(account(stage, site=site)).account == "acme"
 
 
 @pytest.mark.parametrize("site", ["", "acme.example.com", "evil.com/", "a b", "acme@evil", "x" * 500])
-def test_a_site_that_is_none_is_never_called(stage, site):
+def test_malformed_site_is_never_called(stage, site):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, site=site))
     assert stage.asked == []
 
 
-def test_what_happens_to_a_payment_later_is_listed_apart_from_it(stage):
+def test_later_changes_of_a_payment_are_listed_separately(stage):
     stage.pay(Purchase())
     for number in range(120):
         stage.event(
             "transaction_updated", {"transaction": {**TRANSACTION, "id": f"t{number}", "status": "late_failure"}}
         )
-    found = listed(stage, stage.now - timedelta(hours=1))
-    assert len(found) == 121
-    assert sum(asked.path == "/api/v2/events" for asked in stage.asked) == 2
+    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    assert len(listed_facts) == 121
+    assert sum(request.path == "/api/v2/events" for request in stage.asked) == 2

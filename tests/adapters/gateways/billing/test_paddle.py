@@ -1,4 +1,4 @@
-"""paddle: its signed header, transactions, adjustments once they are approved, trials, a key that is revoked."""
+"""Paddle: signed header, transactions, adjustments after approval, trials, revoked keys."""
 
 import json
 from datetime import UTC, datetime
@@ -73,11 +73,11 @@ def stage(stage):
     return stage
 
 
-def _told(stage, kind, told, at="2026-01-02T03:01:00Z"):
-    event = {"event_id": "evt_P1", "event_type": kind, "occurred_at": at, "notification_id": "ntf_P1", "data": told}
-    found = facts(stage, signed(json.dumps(event).encode()))
-    assert len(found) == 1
-    return found[0]
+def _read_event(stage, kind, data, at="2026-01-02T03:01:00Z"):
+    event = {"event_id": "evt_P1", "event_type": kind, "occurred_at": at, "notification_id": "ntf_P1", "data": data}
+    read_facts = facts(stage, signed(json.dumps(event).encode()))
+    assert len(read_facts) == 1
+    return read_facts[0]
 
 
 def _slugs(origin):
@@ -85,16 +85,16 @@ def _slugs(origin):
 
 
 def _prove(header, secrets=("pdl_ntfset_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):
-    held, *former = ({"webhookSecret": secret} for secret in secrets)
-    own = GatewayAccount("live", held, former=tuple(former))
+    current, *former = ({"webhookSecret": secret} for secret in secrets)
+    own_account = GatewayAccount("live", current, former=tuple(former))
     received = datetime.fromtimestamp(at, UTC)
-    return GATEWAY.prove(own, Inbound("POST", {"Paddle-Signature": header}, {}, body, received)).deliveries
+    return GATEWAY.prove(own_account, Inbound("POST", {"Paddle-Signature": header}, {}, body, received)).deliveries
 
 
 _DIGEST = "7632c027aef2a675917a75f94cfd7719fad79196f0eecb013a643166b9f51d21"
 
 
-def test_the_signature_is_of_time_and_body_five_minutes_either_way():
+def test_signature_covers_time_and_body_within_five_minutes():
     for at in (1_700_000_000, 1_700_000_300, 1_699_999_700):
         (delivery,) = _prove(f"ts=1700000000;h1={_DIGEST}", at=at)
         assert delivery.type == "unreadable"
@@ -102,7 +102,7 @@ def test_the_signature_is_of_time_and_body_five_minutes_either_way():
 
 
 @pytest.mark.parametrize(
-    "what",
+    "proof",
     [
         {"header": ""},
         {"header": f"h1={_DIGEST}"},
@@ -115,31 +115,39 @@ def test_the_signature_is_of_time_and_body_five_minutes_either_way():
     ],
     ids=range(8),
 )
-def test_another_signature_proves_nothing(what):
+def test_invalid_signature_is_rejected(proof):
     with pytest.raises(NotProved):
-        _prove(**what)
+        _prove(**proof)
 
 
-def test_a_completed_transaction_is_a_payment(stage):
-    paid = _told(stage, "transaction.completed", TRANSACTION)
-    assert isinstance(paid, PaymentFact)
-    assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("txn_P1", 10_890, 9_000, "USD")
-    assert (paid.paid_at, paid.origin.customer_id, paid.origin.subscription_id) == (_AT, "ctm_P1", "sub_P1")
-    assert _slugs(paid.origin) == [("jane", "paddle_custom_data")]
-    codes = [(code.text, code.method, code.id) for code in paid.origin.codes]
+def test_completed_transaction_is_a_payment(stage):
+    payment = _read_event(stage, "transaction.completed", TRANSACTION)
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents, payment.currency) == (
+        "txn_P1",
+        10_890,
+        9_000,
+        "USD",
+    )
+    assert (payment.paid_at, payment.origin.customer_id, payment.origin.subscription_id) == (_AT, "ctm_P1", "sub_P1")
+    assert _slugs(payment.origin) == [("jane", "paddle_custom_data")]
+    codes = [(code.text, code.method, code.id) for code in payment.origin.codes]
     assert codes == [("JANE10", "paddle_coupon_code", "dsc_P1")]
 
 
-def test_a_renewal_is_the_next_transaction(stage):
+def test_renewal_is_the_next_transaction(stage):
     renewal = {**TRANSACTION, "id": "txn_P2", "origin": "subscription_recurring", "discount_id": None}
-    paid = _told(stage, "transaction.completed", renewal)
-    assert (paid.external_id, paid.amount_cents, paid.origin.codes) == ("txn_P2", 10_890, ())
-    assert (paid.origin.customer_id, _slugs(paid.origin)) == ("ctm_P1", [("jane", "paddle_custom_data")])
+    payment = _read_event(stage, "transaction.completed", renewal)
+    assert (payment.external_id, payment.amount_cents, payment.origin.codes) == ("txn_P2", 10_890, ())
+    assert (payment.origin.customer_id, _slugs(payment.origin)) == ("ctm_P1", [("jane", "paddle_custom_data")])
 
 
-def test_what_was_paid_by_credit_is_not_counted(stage):
+def test_credit_is_not_counted_as_payment(stage):
     totals = {**TOTALS, "credit": "890", "grand_total": "10000"}
-    assert _told(stage, "transaction.completed", {**TRANSACTION, "details": {"totals": totals}}).amount_cents == 10_000
+    assert (
+        _read_event(stage, "transaction.completed", {**TRANSACTION, "details": {"totals": totals}}).amount_cents
+        == 10_000
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,15 +160,15 @@ def test_what_was_paid_by_credit_is_not_counted(stage):
         ("transaction.ready", {}),
     ],
 )
-def test_what_moves_no_money_is_ignored(stage, kind, changes):
-    assert type(_told(stage, kind, {**TRANSACTION, **changes})) is IgnoredFact
+def test_events_without_money_are_ignored(stage, kind, changes):
+    assert type(_read_event(stage, kind, {**TRANSACTION, **changes})) is IgnoredFact
 
 
-def test_a_refund_counts_once_it_is_approved(stage):
-    waiting = {**REFUND, "status": "pending_approval"}
-    assert _told(stage, "adjustment.created", waiting) == IgnoredFact("not_decided")
-    assert _told(stage, "adjustment.updated", {**REFUND, "status": "rejected"}) == IgnoredFact("not_decided")
-    assert _told(stage, "adjustment.updated", REFUND, "2026-01-04T00:00:00Z") == RefundFact(
+def test_refund_counts_after_approval(stage):
+    pending = {**REFUND, "status": "pending_approval"}
+    assert _read_event(stage, "adjustment.created", pending) == IgnoredFact("not_decided")
+    assert _read_event(stage, "adjustment.updated", {**REFUND, "status": "rejected"}) == IgnoredFact("not_decided")
+    assert _read_event(stage, "adjustment.updated", REFUND, "2026-01-04T00:00:00Z") == RefundFact(
         refund_id="adj_P1",
         sale_ids=("txn_P1",),
         amount_cents=4_356,
@@ -173,40 +181,40 @@ def test_a_refund_counts_once_it_is_approved(stage):
     ("action", "state"),
     [("chargeback", "lost"), ("chargeback_reverse", "won"), ("chargeback_warning", None), ("credit", None)],
 )
-def test_a_chargeback_takes_what_remains_and_its_reversal_lets_it_go(stage, action, state):
-    told = _told(stage, "adjustment.created", {**CHARGEBACK, "action": action}, "2026-01-20T00:00:00Z")
+def test_chargeback_is_lost_and_its_reversal_is_won(stage, action, state):
+    fact = _read_event(stage, "adjustment.created", {**CHARGEBACK, "action": action}, "2026-01-20T00:00:00Z")
     if state is None:
-        assert told == IgnoredFact("no_money_moved")
+        assert fact == IgnoredFact("no_money_moved")
     else:
-        assert isinstance(told, DisputeFact)
-        assert (told.sale_ids, told.state) == (("txn_P1",), DisputeState(state))
-        assert (told.at, told.amount_cents, told.currency) == (datetime(2026, 1, 20, tzinfo=UTC), 6_534, "USD")
+        assert isinstance(fact, DisputeFact)
+        assert (fact.sale_ids, fact.state) == (("txn_P1",), DisputeState(state))
+        assert (fact.at, fact.amount_cents, fact.currency) == (datetime(2026, 1, 20, tzinfo=UTC), 6_534, "USD")
 
 
-def test_a_trial_is_a_start_and_any_other_subscription_a_referral(stage):
-    started = _told(stage, "subscription.created", TRIAL, "2026-01-02T03:00:30Z")
-    assert isinstance(started, StartFact)
-    assert (started.external_id, started.started_at) == ("sub_P5", datetime(2026, 1, 2, 3, 0, 30, tzinfo=UTC))
-    assert (started.origin.customer_id, _slugs(started.origin)) == ("ctm_P5", [("jane", "paddle_custom_data")])
-    assert isinstance(_told(stage, "subscription.created", {**TRIAL, "status": "active"}), ReferralFact)
+def test_trial_is_a_start_and_other_subscriptions_are_referrals(stage):
+    start = _read_event(stage, "subscription.created", TRIAL, "2026-01-02T03:00:30Z")
+    assert isinstance(start, StartFact)
+    assert (start.external_id, start.started_at) == ("sub_P5", datetime(2026, 1, 2, 3, 0, 30, tzinfo=UTC))
+    assert (start.origin.customer_id, _slugs(start.origin)) == ("ctm_P5", [("jane", "paddle_custom_data")])
+    assert isinstance(_read_event(stage, "subscription.created", {**TRIAL, "status": "active"}), ReferralFact)
 
 
-def test_a_customer_says_who_they_are_and_names_after_the_payment(stage):
-    paid = _told(stage, "transaction.completed", TRANSACTION)
-    closer = GATEWAY.look_closer(account(stage), paid.origin)
-    assert (closer.email, closer.name) == ("ann@example.com", "Ann")
-    assert [slug for slug, _ in _slugs(closer)] == ["jane", "anna"]
+def test_customer_lookup_adds_email_and_slugs_after_the_payments(stage):
+    payment = _read_event(stage, "transaction.completed", TRANSACTION)
+    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    assert (detailed_origin.email, detailed_origin.name) == ("ann@example.com", "Ann")
+    assert [slug for slug, _ in _slugs(detailed_origin)] == ["jane", "anna"]
 
 
-def test_a_key_that_is_revoked_puts_the_connection_in_doubt_and_another_does_not(stage):
+def test_revoked_own_key_raises_and_another_key_is_ignored(stage):
     revoked = {"id": "apikey_1", "status": "revoked"}
-    assert _told(stage, "api_key.revoked", revoked) == IgnoredFact("another_key")
+    assert _read_event(stage, "api_key.revoked", revoked) == IgnoredFact("another_key")
     stage.faults.append("forbid")
     with pytest.raises(CredentialsRefused):
-        _told(stage, "api_key.revoked", revoked)
+        _read_event(stage, "api_key.revoked", revoked)
 
 
-def test_a_key_of_nobody_is_refused_though_the_address_answers(stage):
+def test_key_without_an_account_is_rejected(stage):
     stage.objects["/"] = {"caller": {"account": None}}
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage))

@@ -1,4 +1,4 @@
-"""recurly: signed notifications that only name objects, exact decimals, refunds by their transactions alone."""
+"""Recurly: signed notifications that only name objects, exact decimals, refunds known only by their transactions."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -63,36 +63,41 @@ def stage(stage):
     return stage
 
 
-def _paid(stage, **changes):
+def _read_payment(stage, **changes):
     stage.add_invoice({**INVOICE, **changes})
     (fact,) = facts(stage, stage.notice("charge_invoice", "paid", **PAID))
     return fact
 
 
-def _back(stage, **changes):
+def _read_refund(stage, **changes):
     transaction = {**REFUND, **changes}
     stage.add_transaction(transaction)
     (fact,) = facts(stage, stage.notice("payment", "refunded", id=transaction["id"], uuid=transaction["uuid"]))
     return fact
 
 
-def test_the_test_vector_holds():
+def test_signature_of_the_test_vector_is_valid_for_five_minutes():
     body = b'{"id":"evt_1","object":"event"}'
     header = "1700000000000,c46b269a921931bd3e4bc1c8db6351304cbb2f45077a79490ac218628496b8bf"
-    own = GatewayAccount("live", {"webhookSecret": "rkey"})
+    own_account = GatewayAccount("live", {"webhookSecret": "rkey"})
     at = datetime.fromtimestamp(1_700_000_000, UTC)
-    assert GATEWAY.prove(own, Inbound("POST", {"recurly-signature": header}, {}, body, at)).deliveries
-    for moment in (at - timedelta(seconds=301), at + timedelta(seconds=301)):
+    assert GATEWAY.prove(own_account, Inbound("POST", {"recurly-signature": header}, {}, body, at)).deliveries
+    for received_at in (at - timedelta(seconds=301), at + timedelta(seconds=301)):
         with pytest.raises(NotProved):
-            GATEWAY.prove(own, Inbound("POST", {"recurly-signature": header}, {}, body, moment))
+            GATEWAY.prove(own_account, Inbound("POST", {"recurly-signature": header}, {}, body, received_at))
 
 
-def test_a_first_payment_as_it_is_sent_and_read(stage):
-    paid = _paid(stage)
+def test_first_payment_is_read(stage):
+    payment = _read_payment(stage)
 
-    assert (paid.external_id, paid.amount_cents, paid.currency, paid.net_cents) == ("rinv1", 10_890, "USD", 9_000)
-    assert (paid.paid_at, paid.aliases) == (AT, ("rtx1", "u-rtx1"))
-    assert paid.origin == BuyerOrigin(
+    assert (payment.external_id, payment.amount_cents, payment.currency, payment.net_cents) == (
+        "rinv1",
+        10_890,
+        "USD",
+        9_000,
+    )
+    assert (payment.paid_at, payment.aliases) == (AT, ("rtx1", "u-rtx1"))
+    assert payment.origin == BuyerOrigin(
         customer_id="racc1",
         email="ann@example.com",
         name="Ann",
@@ -101,16 +106,16 @@ def test_a_first_payment_as_it_is_sent_and_read(stage):
     )
 
 
-def test_the_subscriptions_own_fields_count_before_the_accounts(stage):
+def test_subscription_fields_precede_account_fields(stage):
     fields = [{"name": "via", "value": "bob"}, {"name": "note", "value": None}, {"value": "x"}]
     stage.objects["/subscriptions/rsub1"] = {"id": "rsub1", "custom_fields": fields}
-    paid = _paid(stage)
-    assert [dict(carrier.fields) for carrier in paid.origin.carriers] == [{"via": "bob"}, {"affiliate_slug": "jane"}]
-    assert paid.origin.subscription_id == "rsub1"
+    payment = _read_payment(stage)
+    assert [dict(carrier.fields) for carrier in payment.origin.carriers] == [{"via": "bob"}, {"affiliate_slug": "jane"}]
+    assert payment.origin.subscription_id == "rsub1"
 
 
 @pytest.mark.parametrize(
-    ("told", "currency", "cents"),
+    ("amount", "currency", "cents"),
     [
         (Decimal("0.29"), "USD", 29),
         (Decimal("19.99"), "EUR", 1999),
@@ -120,13 +125,13 @@ def test_the_subscriptions_own_fields_count_before_the_accounts(stage):
         (Decimal("0.0"), "USD", 0),
     ],
 )
-def test_numbers_are_exact(stage, told, currency, cents):
-    assert _paid(stage, paid=told, total=told, tax=0, currency=currency).amount_cents == cents
+def test_decimal_amount_is_exact(stage, amount, currency, cents):
+    assert _read_payment(stage, paid=amount, total=amount, tax=0, currency=currency).amount_cents == cents
 
 
 @pytest.mark.parametrize("change", [{"state": "processing"}, {"state": "past_due", "paid": 0}, {"type": "credit"}])
-def test_an_invoice_that_is_not_paid_by_now_is_no_payment_of_nothing(stage, change):
-    assert _paid(stage, **change) == IgnoredFact("not_paid")
+def test_unpaid_invoice_is_ignored(stage, change):
+    assert _read_payment(stage, **change) == IgnoredFact("not_paid")
 
 
 @pytest.mark.parametrize(
@@ -136,42 +141,42 @@ def test_an_invoice_that_is_not_paid_by_now_is_no_payment_of_nothing(stage, chan
         *({"currency": None}, {"id": None}, {"id": "x" * 500}, {"closed_at": "soon"}, {"account": {"id": "x" * 500}}),
     ],
 )
-def test_what_cannot_be_read_is_no_money(stage, change):
+def test_malformed_payment_is_unreadable(stage, change):
     with pytest.raises(UnreadableEvent):
-        _paid(stage, **change)
+        _read_payment(stage, **change)
 
 
-def test_a_notification_of_what_is_not_there_is_kept_for_people(stage):
+def test_notification_of_a_missing_object_raises(stage):
     with pytest.raises(GatewayRejected):
         facts(stage, stage.notice("charge_invoice", "paid", **PAID))
     with pytest.raises(UnreadableEvent):
         facts(stage, stage.notice("charge_invoice", "paid", id="x" * 500))
 
 
-def test_a_refund_as_it_is_sent_and_read(stage):
-    refund = _back(stage)
+def test_refund_is_read(stage):
+    refund = _read_refund(stage)
     assert refund == RefundFact(
         refund_id="rtx2", sale_ids=("rtx1",), amount_cents=4356, currency="USD", refunded_at=refund.refunded_at
     )
 
 
-def test_a_void_gives_the_payment_back(stage):
-    refund = _back(stage, id="rtx1", uuid="u-rtx1", type="purchase", status="void", original_transaction_id=None)
+def test_void_refunds_the_payment(stage):
+    refund = _read_refund(stage, id="rtx1", uuid="u-rtx1", type="purchase", status="void", original_transaction_id=None)
     assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == ("void:rtx1", ("rtx1",), 4356)
 
 
-def test_a_refund_that_did_not_happen_moves_nothing(stage):
-    assert _back(stage, status="declined") == IgnoredFact("no_money_moved")
+def test_declined_refund_moves_no_money(stage):
+    assert _read_refund(stage, status="declined") == IgnoredFact("no_money_moved")
 
 
 @pytest.mark.parametrize("change", [{"original_transaction_id": None}, {"type": "purchase"}, {"amount": None}])
-def test_a_refund_that_names_no_payment_is_kept_for_people(stage, change):
+def test_refund_without_a_payment_is_unreadable(stage, change):
     with pytest.raises(UnreadableEvent):
-        _back(stage, **change)
+        _read_refund(stage, **change)
 
 
 @pytest.mark.parametrize("event", ["charged_back", "chargeback", "updated"])
-def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_called(stage, event):
+def test_chargeback_is_recognized_by_its_transaction(stage, event):
     stage.add_transaction({**REFUND, "id": "rtx1", "uuid": "u-rtx1", "type": "purchase", "status": "chargeback"})
     (dispute,) = facts(stage, stage.notice("payment", event, id="rtx1", uuid="u-rtx1"))
     assert isinstance(dispute, DisputeFact)
@@ -185,22 +190,22 @@ def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_c
         *(("charge_invoice", "created"), ("subscription", "renewed")),
     ],
 )
-def test_what_tells_the_same_money_again_is_ignored_unread(stage, kind, event):
+def test_duplicate_notifications_are_ignored_without_a_request(stage, kind, event):
     assert facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
     assert stage.asked == []
 
 
-@pytest.mark.parametrize(("ends", "kind"), [("2026-01-09T00:00:00Z", StartFact), (None, ReferralFact)])
-def test_a_subscription_that_starts_with_a_trial_is_a_start(stage, ends, kind):
-    subscription = {"id": "rsub5", "account": {"id": "racc1"}, "trial_ends_at": ends, "custom_fields": []}
+@pytest.mark.parametrize(("trial_ends_at", "kind"), [("2026-01-09T00:00:00Z", StartFact), (None, ReferralFact)])
+def test_subscription_with_a_trial_is_a_start(stage, trial_ends_at, kind):
+    subscription = {"id": "rsub5", "account": {"id": "racc1"}, "trial_ends_at": trial_ends_at, "custom_fields": []}
     stage.objects["/subscriptions/uuid-u-rsub5"] = subscription
-    told = {"id": "rsub5", "uuid": "u-rsub5", "event_time": "2026-01-02T03:00:00Z"}
-    (fact,) = facts(stage, stage.notice("subscription", "created", **told))
+    notice = {"id": "rsub5", "uuid": "u-rsub5", "event_time": "2026-01-02T03:00:00Z"}
+    (fact,) = facts(stage, stage.notice("subscription", "created", **notice))
     assert isinstance(fact, kind)
     assert (fact.origin.email, fact.origin.subscription_id) == ("ann@example.com", "rsub5")
 
 
-def test_both_digests_of_a_rotation_count(stage):
+def test_digest_of_either_rotated_secret_is_valid(stage):
     for secrets in ((SECRET, "other"), ("other", SECRET)):
         assert GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets))).deliveries
     for secrets in (("other", "another"), ()):
@@ -209,54 +214,54 @@ def test_both_digests_of_a_rotation_count(stage):
 
 
 @pytest.mark.parametrize("header", ["", ",", "now,ab", "-1,ab", "1700000000000", "9" * 40 + ",ab", "\xe9,\xe9"])
-def test_other_headers_prove_nothing(stage, header):
+def test_malformed_signature_header_is_rejected(stage, header):
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), Inbound("POST", {"recurly-signature": header}, {}, b"{}", datetime.now(UTC)))
 
 
-def test_xml_is_unsigned_and_refused(stage):
+def test_unsigned_xml_is_rejected(stage):
     body = b'<?xml version="1.0"?><successful_payment_notification/>'
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), Inbound("POST", {"Content-Type": "application/xml"}, {}, body, datetime.now(UTC)))
 
 
-def test_one_object_has_as_many_keys_as_things_happen_to_it(stage):
+def test_delivery_key_depends_on_object_event_and_time(stage):
     sent = [stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")]
     sent.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
     keys = [delivery.key for delivery in delivered(stage, *sent)]
     assert keys[1] == keys[2]
     assert len(set(keys)) == 3
-    (long,) = delivered(stage, stage.notice("payment", "refunded", id="x" * 5000))
-    assert "x" * 500 in long.key
+    (long_delivery,) = delivered(stage, stage.notice("payment", "refunded", id="x" * 5000))
+    assert "x" * 500 in long_delivery.key
 
 
-def test_the_region_chooses_the_place_and_another_is_never_called(stage):
+def test_region_selects_the_host_and_unknown_ones_are_never_called(stage):
     assert GATEWAY.check(account(stage, region="EU")).account == "acme"
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, region="evil.example/"))
     assert len(stage.asked) == 1
 
 
-def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(stage):
+def test_all_pages_of_returned_money_are_listed(stage):
     stage.pay(Purchase(cents=100))
     for number in range(250):
         stage.add_transaction({**REFUND, "id": f"r{number}", "uuid": f"r{number}"})
     stage.add_transaction({**REFUND, "id": "p", "uuid": "p", "status": "pending"})
     stage.add_transaction({**REFUND, "id": "v", "uuid": "v", "type": "purchase", "status": "void"})
-    found = listed(stage, stage.now - timedelta(hours=1))
-    assert len(found) == 1 + 250 + 1
-    assert "reconcile:v:void" in found
-    raw = json.loads(next(one.raw for page in GATEWAY.list_payments(account(stage), AT) for one in page))
+    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    assert len(listed_facts) == 1 + 250 + 1
+    assert "reconcile:v:void" in listed_facts
+    raw = json.loads(next(delivery.raw for page in GATEWAY.list_payments(account(stage), AT) for delivery in page))
     assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")
 
 
-def test_what_is_listed_without_a_time_stands_in_nobodys_way(stage):
+def test_listed_object_without_a_time_is_unreadable(stage):
     stage.malformed()
     ((delivery,),) = GATEWAY.list_payments(account(stage), stage.now)
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
 
 
-def test_an_invoice_that_was_paid_before_is_not_listed_when_it_changes(stage):
+def test_invoice_paid_earlier_is_not_listed_after_a_change(stage):
     stage.add_invoice({**INVOICE, "updated_at": stage.now.isoformat()})
     assert listed(stage, stage.now - timedelta(hours=1)) == {}

@@ -1,4 +1,4 @@
-"""braintree: signed forms of XML, the challenge, the samples, and what only searching finds."""
+"""Braintree: signed XML forms, the challenge, samples, and objects that only a search finds."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -49,9 +49,9 @@ PING = (
 _KEYS = {"merchantId": "m", "publicKey": "pub", "privateKey": "priv"}
 
 
-def _swapped(old: bytes, new: bytes, told: bytes = CHARGED) -> Sent:
-    assert old in told
-    return signed(told.replace(old, new))
+def _signed_with(old: bytes, new: bytes, document: bytes = CHARGED) -> Sent:
+    assert old in document
+    return signed(document.replace(old, new))
 
 
 def _credit(**other: str) -> dict[str, str]:
@@ -59,21 +59,21 @@ def _credit(**other: str) -> dict[str, str]:
     return {**credit, "refunded-transaction-id": "bt_tx1", **other}
 
 
-def test_the_known_challenge_is_answered():
-    asked = Sent(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
-    proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
+def test_known_challenge_is_answered():
+    request = Sent(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
+    proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
     assert proved.body == b"pub|5d50acea216b983cf6c6d424dbaa95d601aed729"
     assert (proved.deliveries, proved.status) == ((), 200)
 
 
 @pytest.mark.parametrize("challenge", ["", "20f9", "20F9F8ED05F77439FE955C977E4C8A53", "a" * 33, "g" * 20])
-def test_a_challenge_that_is_none_is_refused(challenge):
-    asked = Sent(b"", method="GET", query={"bt_challenge": challenge})
+def test_malformed_challenge_is_rejected(challenge):
+    request = Sent(b"", method="GET", query={"bt_challenge": challenge})
     with pytest.raises(NotProved):
-        GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
+        GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
 
 
-def test_a_charge_of_a_subscription_is_a_payment(stage):
+def test_subscription_charge_is_a_payment(stage):
     (payment,) = facts(stage, signed(CHARGED))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("bt_tx1", 4999, "USD")
@@ -85,83 +85,86 @@ def test_a_charge_of_a_subscription_is_a_payment(stage):
     ]
 
 
-def test_a_later_cycle_is_another_payment_of_the_same_customer(stage):
+def test_later_cycle_is_another_payment_of_the_same_customer(stage):
     cycle = CHARGED.replace(b'"integer">1<', b'"integer">2<')
-    (payment,) = facts(stage, _swapped(b"<id>bt_tx1</id>", b"<id>bt_tx2</id>", cycle))
+    (payment,) = facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>bt_tx2</id>", cycle))
     assert (payment.external_id, payment.amount_cents, payment.origin.customer_id) == ("bt_tx2", 4999, "bt_c1")
 
 
-def test_the_newest_of_a_subscriptions_transactions_is_the_one_that_was_charged(stage):
+def test_newest_transaction_of_a_subscription_is_the_payment(stage):
     older = (
         b"<transaction><id>bt_tx0</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code>"
         b'<created-at type="datetime">2025-12-02T03:00:00Z</created-at></transaction></transactions>'
     )
-    (payment,) = facts(stage, _swapped(b"</transactions>", older))
+    (payment,) = facts(stage, _signed_with(b"</transactions>", older))
     assert payment.external_id == "bt_tx1"
 
 
-def test_a_charge_without_its_currency_is_read_again(stage):
+def test_charge_without_a_currency_is_read_again(stage):
     stage.make({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
-    (payment,) = facts(stage, _swapped(b"<currency-iso-code>USD</currency-iso-code>", b""))
+    (payment,) = facts(stage, _signed_with(b"<currency-iso-code>USD</currency-iso-code>", b""))
     assert payment.currency == "EUR"
 
 
-def test_tax_is_in_the_amount(stage):
-    (payment,) = facts(stage, _swapped(b'<tax-amount nil="true"/>', b"<tax-amount>7.99</tax-amount>"))
+def test_tax_is_included_in_the_amount(stage):
+    (payment,) = facts(stage, _signed_with(b'<tax-amount nil="true"/>', b"<tax-amount>7.99</tax-amount>"))
     assert (payment.amount_cents, payment.net_cents) == (4999, 4200)
 
 
 @pytest.mark.parametrize(
     ("order", "slugs"), [(b"1042", []), (b"jane", []), (b"affiliate_slug=jane", ["jane"]), (b"/?via=jane", ["jane"])]
 )
-def test_an_order_id_names_somebody_only_as_a_query(stage, order, slugs):
+def test_order_id_gives_a_slug_only_as_a_query(stage, order, slugs):
     fields = b"<custom-fields><affiliate-slug>jane</affiliate-slug></custom-fields>"
-    (payment,) = facts(stage, _swapped(fields, b"<order-id>%b</order-id>" % order))
+    (payment,) = facts(stage, _signed_with(fields, b"<order-id>%b</order-id>" % order))
     assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])] == slugs
 
 
-def test_what_the_customer_carries_is_looked_up(stage):
+def test_customer_fields_are_looked_up(stage):
     sale = stage.pay(Purchase(slug=None, email=None))
     stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
     (payment,) = facts(stage, *sale.sent)
-    closer = GATEWAY.look_closer(account(stage), payment.origin)
-    assert (closer.email, [claim.slug for claim in list_claims(closer.carriers, [])]) == ("ann@example.com", ["jane"])
+    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    assert (detailed_origin.email, [claim.slug for claim in list_claims(detailed_origin.carriers, [])]) == (
+        "ann@example.com",
+        ["jane"],
+    )
 
 
-def test_a_chargeback_holds_and_a_question_of_the_bank_does_not(stage):
+def test_chargeback_is_a_dispute_and_retrieval_is_ignored(stage):
     (dispute,) = facts(stage, signed(CHARGEBACK))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("bt_d1", ("bt_tx1",), DisputeState.Opened)
-    asked = _swapped(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
-    assert facts(stage, asked) == [IgnoredFact("no_money_moved")]
-    (accepted,) = facts(stage, _swapped(b"dispute_opened", b"dispute_auto_accepted", CHARGEBACK))
+    request = _signed_with(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
+    assert facts(stage, request) == [IgnoredFact("no_money_moved")]
+    (accepted,) = facts(stage, _signed_with(b"dispute_opened", b"dispute_auto_accepted", CHARGEBACK))
     assert accepted.state == DisputeState.Lost
 
 
-def test_a_ping_means_nothing(stage):
+def test_ping_is_ignored(stage):
     assert facts(stage, signed(PING)) == [IgnoredFact("ping")]
 
 
 @pytest.mark.parametrize("amount", [b"-49.99", b"x", b"", b"1e30", b"9" * 30])
-def test_a_bad_amount_is_never_money(stage, amount):
+def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _swapped(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))
+        facts(stage, _signed_with(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))
 
 
-def test_an_id_that_is_none_is_never_money(stage):
+def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _swapped(b"<id>bt_tx1</id>", b"<id>%b</id>" % (b"x" * 500)))
+        facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>%b</id>" % (b"x" * 500)))
 
 
 @pytest.mark.parametrize("status", [b"processor_declined", b"voided", b"settlement_declined", b"failed"])
-def test_a_charge_that_was_declined_is_no_money(stage, status):
-    assert facts(stage, _swapped(b"submitted_for_settlement", status)) == [IgnoredFact("not_paid")]
+def test_declined_charge_is_ignored(stage, status):
+    assert facts(stage, _signed_with(b"submitted_for_settlement", status)) == [IgnoredFact("not_paid")]
 
 
-def test_the_key_is_of_the_payload_and_the_same_when_it_comes_again(stage):
-    (first,), (again,) = delivered(stage, signed(CHARGED)), delivered(stage, signed(CHARGED))
+def test_key_is_the_hash_of_the_payload(stage):
+    (first,), (second,) = delivered(stage, signed(CHARGED)), delivered(stage, signed(CHARGED))
     (other,) = delivered(stage, signed(CHARGEBACK))
-    assert first.key == again.key != other.key
+    assert first.key == second.key != other.key
     assert first.key.startswith("sha256:")
     assert first.raw == CHARGED
 
@@ -178,19 +181,19 @@ def test_the_key_is_of_the_payload_and_the_same_when_it_comes_again(stage):
         {"bt_signature": "|" + "0" * 40, "bt_payload": "QUJD"},
     ],
 )
-def test_a_form_without_its_signature_is_refused(stage, form):
+def test_form_without_a_signature_is_rejected(stage, form):
     with pytest.raises(NotProved):
         delivered(stage, Sent(urlencode(form).encode()))
 
 
-def test_a_signature_by_another_pair_of_keys_is_refused(stage):
+def test_signature_of_another_key_pair_is_rejected(stage):
     with pytest.raises(NotProved):
         delivered(stage, signed(CHARGED, public="another"))
     with pytest.raises(NotProved):
         delivered(stage, signed(CHARGED, private="another"))
 
 
-def test_a_pair_of_keys_is_never_mixed_with_the_former(stage):
+def test_former_key_pair_is_valid_as_a_pair(stage):
     former = {**stage.credentials, "publicKey": "old", "privateKey": "old private"}
     rotated = GatewayAccount("live", stage.credentials, former=(former,))
     for public, private in (("public_fake", "private_fake"), ("old", "old private")):
@@ -213,35 +216,35 @@ _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
         b"<notification/>",
     ],
 )
-def test_a_document_that_is_none_or_declares_anything_is_unreadable(stage, document):
+def test_malformed_or_declaring_document_is_unreadable(stage, document):
     (delivery,) = delivered(stage, signed(document))
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
 
 
-def test_xml_becomes_what_json_would_have_been():
-    told = b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
-    assert braintree_xml.parse(told) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
+def test_xml_is_parsed_like_json():
+    sent = b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
+    assert braintree_xml.parse(sent) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
 
 
-def test_a_refund_that_failed_is_undone(stage):
-    told = stage.told("refund_failed", {"transaction": _credit(status="settlement_declined")})
-    (restored,) = facts(stage, told)
+def test_failed_refund_is_restored(stage):
+    sent = stage.told("refund_failed", {"transaction": _credit(status="settlement_declined")})
+    (restored,) = facts(stage, sent)
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
 
 
-def test_a_debit_that_bounced_is_taken_back_only_where_it_counted(stage):
+def test_failed_subscription_debit_is_cancelled(stage):
     sale = {"id": "bt_tx1", "type": "sale", "status": "settlement_declined"}
     assert facts(stage, stage.told("transaction_settlement_declined", {"transaction": sale})) == [
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    told = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
-    assert told == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
+    sent = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
+    assert sent == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
-def test_sales_refunds_and_voids_are_found_page_by_page(stage):
+def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
     for number in range(120):
         stage.make({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
     stage.make(_credit())
@@ -252,25 +255,27 @@ def test_sales_refunds_and_voids_are_found_page_by_page(stage):
     stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
     stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
-    found = listed(stage, stage.now - timedelta(hours=1))
-    kinds = [type(fact) for told in found.values() for fact in told]
+    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    kinds = [type(fact) for sent in listed_facts.values() for fact in sent]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 1, 1)
-    (refund,), (undone,) = found["reconcile:bt_tx4"], found["reconcile:charge:voided"]
+    (refund,), (cancelled,) = listed_facts["reconcile:bt_tx4"], listed_facts["reconcile:charge:voided"]
     assert (refund.amount_cents, refund.sale_ids) == (2000, ("bt_tx1",))
-    assert isinstance(undone, CancelledFact)
-    assert undone.sale_ids == ("charge",)
+    assert isinstance(cancelled, CancelledFact)
+    assert cancelled.sale_ids == ("charge",)
 
 
-def _part(stage, number, **other):
+def _order_id_of_part(stage, number, **other):
     sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
     part = stage.make({"id": f"p{number}", **sale, **other})
     (payment,) = facts(stage, stage.told("transaction_settled", {"transaction": part}))
     return payment.order_id
 
 
-def test_parts_of_one_authorization_or_of_one_buyers_order_name_the_same_order(stage):
-    assert {_part(stage, number, **{"authorized-transaction-id": "auth1"}) for number in range(2)} == {"auth1"}
-    assert {_part(stage, number, **{"order-id": "1001"}) for number in range(2)} == {"order:1001:c1"}
+def test_parts_of_one_authorization_or_order_share_an_order_id(stage):
+    assert {_order_id_of_part(stage, number, **{"authorized-transaction-id": "auth1"}) for number in range(2)} == {
+        "auth1"
+    }
+    assert {_order_id_of_part(stage, number, **{"order-id": "1001"}) for number in range(2)} == {"order:1001:c1"}
 
 
 @pytest.mark.parametrize(
@@ -282,11 +287,11 @@ def test_parts_of_one_authorization_or_of_one_buyers_order_name_the_same_order(s
         {"order-id": "1001", "subscription-id": "bt_sub1"},
     ],
 )
-def test_number_that_may_stand_for_several_purchases_is_no_order(stage, other):
-    assert _part(stage, 1, **other) is None
+def test_ambiguous_order_number_gives_no_order_id(stage, other):
+    assert _order_id_of_part(stage, 1, **other) is None
 
 
-def test_a_page_that_is_no_answer_is_no_account_and_no_empty_list(stage):
+def test_malformed_page_raises_gateway_unreachable(stage):
     for fault in ("html", "cut"):
         stage.faults.append(fault)
         with pytest.raises(GatewayUnreachable):

@@ -1,4 +1,4 @@
-"""mollie: the calls that are not believed, the two signatures of a rotation, and the samples of its interface."""
+"""Mollie: unauthenticated webhook calls, the two signatures of a rotation, and samples of its API."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -60,22 +60,22 @@ def _event(kind: str, entity: dict, **other: object) -> Sent:
     return signed(json.dumps(event).encode())
 
 
-def test_the_known_signature_holds():
+def test_known_signature_is_valid():
     body = b'{"id":"evt_1","object":"event"}'
     header = "sha256=f695efb2ae3a54d64edfc29516621dcc33ea1ecc9d1b0e695cb6045b654a96ed"
-    known = GatewayAccount("live", {"apiKey": "live_1", "webhookSecret": "msecret"})
-    proved = GATEWAY.prove(known, inbound(Sent(body, {"X-Mollie-Signature": header})))
+    known_account = GatewayAccount("live", {"apiKey": "live_1", "webhookSecret": "msecret"})
+    proved = GATEWAY.prove(known_account, inbound(Sent(body, {"X-Mollie-Signature": header})))
     assert [delivery.key for delivery in proved.deliveries] == ["evt_1"]
 
 
-def test_one_of_the_two_signatures_of_a_rotation_is_enough(stage):
+def test_either_signature_of_a_rotation_is_valid(stage):
     body = json.dumps({"id": "event_1", "type": "payment.paid"}).encode()
     assert delivered(stage, signed(body, "the-next", "msecret_fake"))
     with pytest.raises(NotProved):
         delivered(stage, signed(body, "the-next", "another"))
 
 
-def test_an_event_without_its_signature_is_refused(stage):
+def test_event_without_a_signature_is_rejected(stage):
     (sent,) = stage.pay(Purchase()).sent
     with pytest.raises(NotProved):
         delivered(stage, Sent(sent.body))
@@ -83,10 +83,10 @@ def test_an_event_without_its_signature_is_refused(stage):
         delivered(stage, Sent(sent.body, {"X-Mollie-Signature": ""}))
 
 
-def test_a_call_is_not_believed_the_payment_is_read(stage):
+def test_webhook_call_is_verified_by_reading_the_payment(stage):
     stage.make(PAYMENT)
     (delivery,) = delivered(stage, called("tr_M1"))
-    assert stage.asked == []  # the request itself asks nobody
+    assert stage.asked == []  # the webhook request itself makes no call
 
     (payment,) = GATEWAY.facts(account(stage), delivery)
     assert isinstance(payment, PaymentFact)
@@ -95,45 +95,47 @@ def test_a_call_is_not_believed_the_payment_is_read(stage):
     assert [claim.method for claim in list_claims(payment.origin.carriers, [])] == ["mollie_metadata"]
 
 
-def test_every_call_is_worked_on_and_tells_what_happened_by_then(stage):
+def test_each_call_gives_all_facts_so_far(stage):
     stage.make(PAYMENT)
-    (first,), (again,) = (
+    (first_delivery,), (second_delivery,) = (
         GATEWAY.prove(account(stage), inbound(called("tr_M1"), PAID + timedelta(milliseconds=later))).deliveries
         for later in (0, 1)
     )
-    assert first.key != again.key
+    assert first_delivery.key != second_delivery.key
 
     stage.make(REFUND)
     stage.make(CHARGEBACK)
-    _, refund, chargeback = GATEWAY.facts(account(stage), again)
-    (told,) = facts(stage, _event("refund.refunded", REFUND))
+    _, refund, chargeback = GATEWAY.facts(account(stage), second_delivery)
+    (refund_event,) = facts(stage, _event("refund.refunded", REFUND))
     assert isinstance(refund, RefundFact)
-    assert isinstance(told, RefundFact)
+    assert isinstance(refund_event, RefundFact)
     assert (refund.refund_id, refund.amount_cents, refund.is_cumulative) == ("re_M1", 1000, False)
-    assert (told.refund_id, told.amount_cents, told.sale_ids) == ("re_M1", 1000, ("tr_M1",))
+    assert (refund_event.refund_id, refund_event.amount_cents, refund_event.sale_ids) == ("re_M1", 1000, ("tr_M1",))
     assert isinstance(chargeback, DisputeFact)
     assert (chargeback.state, chargeback.sale_ids) == (DisputeState.Lost, ("tr_M1",))
 
 
-def test_a_call_for_what_is_not_there_means_nothing(stage):
+def test_call_for_an_unknown_object_is_ignored(stage):
     assert facts(stage, called("tr_Nobody")) == [IgnoredFact("unknown_there")]
     assert facts(stage, called("ord_1")) == [IgnoredFact("unknown_type")]
 
 
-@pytest.mark.parametrize("named", ["", "tr_", "tr_../profiles", "tr_1/refunds", "tr_1?a", "x" * 500, "tr_" + "1" * 500])
-def test_a_call_that_names_no_id_is_refused(stage, named):
+@pytest.mark.parametrize(
+    "payment_id", ["", "tr_", "tr_../profiles", "tr_1/refunds", "tr_1?a", "x" * 500, "tr_" + "1" * 500]
+)
+def test_malformed_id_in_a_call_is_rejected(stage, payment_id):
     with pytest.raises(NotProved):
-        delivered(stage, called(named))
+        delivered(stage, called(payment_id))
 
 
-def test_a_call_while_the_gateway_is_away_waits(stage):
+def test_call_raises_while_the_gateway_is_unreachable(stage):
     (delivery,) = delivered(stage, called("tr_M1"))
     stage.faults.append("fail")
     with pytest.raises(GatewayUnreachable):
         GATEWAY.facts(account(stage), delivery)
 
 
-def test_a_simple_event_is_completed_by_asking(stage):
+def test_event_without_its_object_is_completed_by_a_request(stage):
     stage.make(PAYMENT)
     stage.objects["/v2/events/event_M3"] = {"id": "event_M3", "_embedded": {"entity": REFUND}}
     (payment,) = facts(stage, _event("payment.paid", PAYMENT, _embedded=None))
@@ -143,35 +145,37 @@ def test_a_simple_event_is_completed_by_asking(stage):
     assert refund.amount_cents == 1000
 
 
-def test_what_came_back_is_told(stage):
+def test_failed_refund_and_reversed_chargeback_are_reported(stage):
     (restored,) = facts(stage, _event("refund.failed", {**REFUND, "status": "failed"}))
-    (won,) = facts(stage, _event("chargeback.reversed", {**CHARGEBACK, "reversedAt": "2026-02-01T00:00:00+00:00"}))
+    (won_dispute,) = facts(
+        stage, _event("chargeback.reversed", {**CHARGEBACK, "reversedAt": "2026-02-01T00:00:00+00:00"})
+    )
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("re_M1", ("tr_M1",))
-    assert isinstance(won, DisputeFact)
-    assert won.state == DisputeState.Won
+    assert isinstance(won_dispute, DisputeFact)
+    assert won_dispute.state == DisputeState.Won
 
 
 @pytest.mark.parametrize("status", ["open", "pending", "authorized", "failed", "canceled", "expired"])
-def test_a_payment_that_is_not_paid_is_no_money(stage, status):
+def test_unpaid_payment_is_ignored(stage, status):
     assert facts(stage, _event("payment.paid", {**PAYMENT, "status": status})) == [IgnoredFact("not_paid")]
 
 
 @pytest.mark.parametrize("value", ["-1.00", "x", "", None, True, "1e30", "NaN", "9" * 30])
-def test_a_bad_amount_is_never_money(stage, value):
+def test_malformed_amount_is_unreadable(stage, value):
     with pytest.raises(UnreadableEvent):
         facts(stage, _event("payment.paid", {**PAYMENT, "amount": {"currency": "EUR", "value": value}}))
 
 
 @pytest.mark.parametrize("entity", [REFUND, CHARGEBACK], ids=["refund", "chargeback"])
-def test_unreadable_refund_of_a_call_waits_for_a_person_while_its_payment_counts(stage, entity):
+def test_unreadable_refund_is_unclear_while_its_payment_counts(stage, entity):
     stage.make({**PAYMENT})
     stage.make({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
     payment, unclear = facts(stage, called("tr_M1"))
     assert (payment.amount_cents, unclear) == (2_495, UnclearFact("refund_amount_unknown"))
 
 
-def test_an_id_that_is_none_is_never_money(stage):
+def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
         facts(stage, _event("payment.paid", {**PAYMENT, "id": "x" * 500}))
 
@@ -182,18 +186,18 @@ def test_yen_have_no_decimals(stage):
 
 
 @pytest.mark.parametrize("metadata", ['{"affiliate_slug": "jane"}', "affiliate_slug=jane&order=1"])
-def test_metadata_may_be_a_text(stage, metadata):
+def test_metadata_may_be_text(stage, metadata):
     (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
     assert [claim.slug for claim in list_claims(payment.origin.carriers, [])] == ["jane"]
 
 
 @pytest.mark.parametrize("metadata", [None, [], 7, "{", "order 17", {"order": {"id": 1}}])
-def test_metadata_of_any_other_kind_names_nobody(stage, metadata):
+def test_malformed_metadata_claims_nothing(stage, metadata):
     (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
     assert list(list_claims(payment.origin.carriers, ["via"])) == []
 
 
-def test_tax_and_delivery_are_told_by_the_lines(stage):
+def test_tax_and_shipping_are_read_from_the_lines(stage):
     lines = [
         {"totalAmount": {"value": "18.15"}, "vatAmount": {"value": "3.15"}},
         {"type": "shipping_fee", "totalAmount": {"value": "6.80"}, "vatAmount": {"value": "1.18"}},
@@ -202,49 +206,51 @@ def test_tax_and_delivery_are_told_by_the_lines(stage):
     assert payment.net_cents == 1500
 
 
-def test_every_page_is_read_as_far_as_something_may_be_new(stage):
+def test_all_relevant_pages_are_read(stage):
     stage.page = 2
     since = stage.now - timedelta(hours=1)
-    long_ago, late = stage.now - timedelta(days=40), stage.now - timedelta(days=3)
-    for number, made in enumerate([long_ago, long_ago, long_ago, late, late]):
-        stage.make({**PAYMENT, "id": f"tr_{number}", "createdAt": made.isoformat(), "paidAt": made.isoformat()})
-    # A bank transfer that was begun before and is paid since.
-    stage.make({**PAYMENT, "id": "tr_late", "createdAt": late.isoformat(), "paidAt": stage.now.isoformat()})
+    long_ago, recent = stage.now - timedelta(days=40), stage.now - timedelta(days=3)
+    for number, created_at in enumerate([long_ago, long_ago, long_ago, recent, recent]):
+        stage.make(
+            {**PAYMENT, "id": f"tr_{number}", "createdAt": created_at.isoformat(), "paidAt": created_at.isoformat()}
+        )
+    # A bank transfer that was created earlier and has been paid since.
+    stage.make({**PAYMENT, "id": "tr_late", "createdAt": recent.isoformat(), "paidAt": stage.now.isoformat()})
     stage.make({**PAYMENT, "id": "tr_open", "createdAt": stage.now.isoformat(), "status": "open"})
-    stage.make({**REFUND, "id": "re_late", "createdAt": late.isoformat()})
+    stage.make({**REFUND, "id": "re_late", "createdAt": recent.isoformat()})
     stage.make({**REFUND, "id": "re_open", "createdAt": stage.now.isoformat(), "status": "pending"})
     stage.make({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
     stage.make({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
 
-    found = listed(stage, since)
-    assert list(found) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
-    assert len([asked for asked in stage.asked if asked.path == "/v2/payments"]) == 3
+    listed_facts = listed(stage, since)
+    assert list(listed_facts) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
+    assert len([request for request in stage.asked if request.path == "/v2/payments"]) == 3
 
 
-def test_a_key_that_may_not_make_webhooks_leaves_it_to_the_brand(stage):
-    own = GatewayAccount("live", {"apiKey": "live_fake"})
+def test_key_without_webhook_permission_gives_setup_steps(stage):
+    own_account = GatewayAccount("live", {"apiKey": "live_fake"})
     stage.faults.append("forbid")
-    left = GATEWAY.subscribe(own, "https://finderfee.example/api/gateways/mollie/token")
-    assert left.made == {}
-    assert dict(left.setup.values)["webhookUrl"].endswith("/token")
+    manual = GATEWAY.subscribe(own_account, "https://finderfee.example/api/gateways/mollie/token")
+    assert manual.made == {}
+    assert dict(manual.setup.values)["webhookUrl"].endswith("/token")
 
-    made = GATEWAY.subscribe(own, "https://finderfee.example/api/gateways/mollie/token")
-    assert made.made["webhookSecret"] == "msecret_fake"
-    GATEWAY.unsubscribe(GatewayAccount("live", own.credentials, made.made))
-    GATEWAY.unsubscribe(GatewayAccount("live", own.credentials, made.made))
+    subscribed = GATEWAY.subscribe(own_account, "https://finderfee.example/api/gateways/mollie/token")
+    assert subscribed.made["webhookSecret"] == "msecret_fake"
+    GATEWAY.unsubscribe(GatewayAccount("live", own_account.credentials, subscribed.made))
+    GATEWAY.unsubscribe(GatewayAccount("live", own_account.credentials, subscribed.made))
     assert not [path for path in stage.objects if path.startswith("/v2/webhooks/")]
 
 
-def test_a_list_that_is_refused_says_so(stage):
+def test_failed_list_raises_gateway_unreachable(stage):
     stage.faults.extend(["", "busy"])
     stage.pay(Purchase())
     with pytest.raises(GatewayUnreachable):
         listed(stage, stage.now - timedelta(hours=1))
 
 
-def test_a_renewal_is_another_payment_of_the_subscription(stage):
-    again = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
-    stage.make({**PAYMENT, **again, "paidAt": "2026-02-02T03:01:00+00:00"})
+def test_renewal_is_another_payment_of_the_subscription(stage):
+    second_delivery = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
+    stage.make({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
     (payment,) = [fact for fact in facts(stage, called("tr_M2")) if isinstance(fact, PaymentFact)]
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
     assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")

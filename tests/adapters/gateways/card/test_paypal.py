@@ -1,4 +1,4 @@
-"""paypal: its own verdict on its events, the two ages of its interface, and the samples of both."""
+"""PayPal: its own verification of events, both generations of its API, and samples of each."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -81,20 +81,20 @@ SUBSCRIPTION = {
 }
 
 
-def _told(stage, kind: str, resource: dict) -> list:
+def _read_event(stage, kind: str, resource: dict) -> list:
     return facts(stage, stage.event(kind, resource))
 
 
-def _slugs(told) -> list[str]:
-    return [claim.slug for claim in list_claims(told.origin.carriers, ["via"])]
+def _slugs(fact) -> list[str]:
+    return [claim.slug for claim in list_claims(fact.origin.carriers, ["via"])]
 
 
-def test_a_capture_is_a_payment_of_its_orders_payer(stage):
+def test_capture_is_a_payment_of_its_orders_payer(stage):
     breakdown = {"tax_total": {"value": "8.00"}, "shipping": {"value": "2.00"}}
     unit = {"amount": {**CAPTURE["amount"], "breakdown": breakdown}}
     payer = {"payer_id": "PAYER1", "email_address": "ann@example.com", "name": {"given_name": "Ann"}}
     stage.objects["/v2/checkout/orders/PPORD1"] = {"payer": payer, "purchase_units": [unit]}
-    (payment,) = _told(stage, "PAYMENT.CAPTURE.COMPLETED", CAPTURE)
+    (payment,) = _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", CAPTURE)
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("PPCAP1", 5000, 4000)
     assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -102,21 +102,21 @@ def test_a_capture_is_a_payment_of_its_orders_payer(stage):
     assert _slugs(payment) == ["jane"]
 
 
-def test_a_capture_without_its_order_is_a_payment_all_the_same(stage):
-    (payment,) = _told(stage, "PAYMENT.CAPTURE.COMPLETED", CAPTURE)
+def test_capture_without_its_order_is_a_payment(stage):
+    (payment,) = _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", CAPTURE)
     assert (payment.amount_cents, payment.net_cents, payment.origin.email) == (5000, None, None)
 
 
-def test_a_sale_is_of_its_subscription_whose_own_custom_id_goes_first(stage):
+def test_subscriptions_custom_id_precedes_the_sales(stage):
     stage.objects["/v1/billing/subscriptions/I-SUB1"] = SUBSCRIPTION
-    (payment,) = _told(stage, "PAYMENT.SALE.COMPLETED", {**SALE, "custom": "anna"})
+    (payment,) = _read_event(stage, "PAYMENT.SALE.COMPLETED", {**SALE, "custom": "anna"})
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("PPSALE1", 999, "USD")
     assert (payment.origin.subscription_id, payment.origin.customer_id) == ("I-SUB1", "PAYER1")
     assert _slugs(payment) == ["jane", "anna"]
 
 
-def test_a_sale_of_no_subscription_is_a_payment_all_the_same(stage):
-    (payment,) = _told(stage, "PAYMENT.SALE.COMPLETED", {**SALE, "billing_agreement_id": None})
+def test_sale_without_a_subscription_is_a_payment(stage):
+    (payment,) = _read_event(stage, "PAYMENT.SALE.COMPLETED", {**SALE, "billing_agreement_id": None})
     assert (payment.amount_cents, payment.origin.subscription_id) == (999, None)
 
 
@@ -132,70 +132,72 @@ def test_a_sale_of_no_subscription_is_a_payment_all_the_same(stage):
         ),
     ],
 )
-def test_a_refund_names_its_payment_in_both_ages(stage, kind, resource, expected):
-    (refund,) = _told(stage, kind, resource)
+def test_refund_names_its_payment_in_both_generations(stage, kind, resource, expected):
+    (refund,) = _read_event(stage, kind, resource)
     assert isinstance(refund, RefundFact)
     assert (refund.refund_id, refund.sale_ids, refund.amount_cents) == expected
     assert refund.is_cumulative is False
 
 
-def test_a_refund_that_is_not_done_or_names_no_payment_is_no_money(stage):
-    assert _told(stage, "PAYMENT.CAPTURE.REFUNDED", {**REFUND, "status": "PENDING"}) == [IgnoredFact("not_decided")]
+def test_pending_refund_is_ignored_and_refund_without_payment_is_unreadable(stage):
+    assert _read_event(stage, "PAYMENT.CAPTURE.REFUNDED", {**REFUND, "status": "PENDING"}) == [
+        IgnoredFact("not_decided")
+    ]
     with pytest.raises(UnreadableEvent):
-        _told(stage, "PAYMENT.CAPTURE.REFUNDED", {**REFUND, "links": [{**_UP, "href": "https://x/v2/other/1"}]})
+        _read_event(stage, "PAYMENT.CAPTURE.REFUNDED", {**REFUND, "links": [{**_UP, "href": "https://x/v2/other/1"}]})
 
 
-def test_a_reversal_and_a_dispute_for_the_buyer_are_one_loss(stage):
-    (reversal,) = _told(stage, "PAYMENT.CAPTURE.REVERSED", {**REFUND, "id": "PPREV1"})
-    (of_sale,) = _told(stage, "PAYMENT.SALE.REVERSED", {**SALE, "state": "reversed"})
-    (dispute,) = _told(stage, "CUSTOMER.DISPUTE.RESOLVED", DISPUTE)
+def test_reversal_and_lost_dispute_have_the_same_id(stage):
+    (reversal,) = _read_event(stage, "PAYMENT.CAPTURE.REVERSED", {**REFUND, "id": "PPREV1"})
+    (sale_reversal,) = _read_event(stage, "PAYMENT.SALE.REVERSED", {**SALE, "state": "reversed"})
+    (dispute,) = _read_event(stage, "CUSTOMER.DISPUTE.RESOLVED", DISPUTE)
     assert isinstance(reversal, DisputeFact)
     assert (reversal.dispute_id, reversal.state) == ("PPCAP1", DisputeState.Lost)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("PPCAP1", ("PPCAP1",), DisputeState.Lost)
-    assert of_sale.sale_ids == ("PPSALE1",)
+    assert sale_reversal.sale_ids == ("PPSALE1",)
 
 
-def test_a_dispute_that_nobody_decided_is_no_money(stage):
+def test_undecided_dispute_is_ignored(stage):
     undecided = {**DISPUTE, "dispute_outcome": {"outcome_code": "NONE"}}
-    assert _told(stage, "CUSTOMER.DISPUTE.RESOLVED", undecided) == [IgnoredFact("not_decided")]
+    assert _read_event(stage, "CUSTOMER.DISPUTE.RESOLVED", undecided) == [IgnoredFact("not_decided")]
 
 
-def test_a_subscription_tells_who_referred_it_and_a_trial_that_it_began(stage):
-    (started,) = _told(stage, "BILLING.SUBSCRIPTION.ACTIVATED", SUBSCRIPTION)
-    paid = {"last_payment": {"amount": {"value": "9.99"}}}
-    (referred,) = _told(stage, "BILLING.SUBSCRIPTION.ACTIVATED", {**SUBSCRIPTION, "billing_info": paid})
-    assert isinstance(started, StartFact)
-    assert (started.external_id, started.origin.email, _slugs(started)) == ("I-SUB1", "ann@example.com", ["jane"])
-    assert isinstance(referred, ReferralFact)
-    assert referred.origin.subscription_id == "I-SUB1"
+def test_trial_subscription_is_a_start_and_paid_one_a_referral(stage):
+    (start,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", SUBSCRIPTION)
+    billing_info = {"last_payment": {"amount": {"value": "9.99"}}}
+    (referral,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", {**SUBSCRIPTION, "billing_info": billing_info})
+    assert isinstance(start, StartFact)
+    assert (start.external_id, start.origin.email, _slugs(start)) == ("I-SUB1", "ann@example.com", ["jane"])
+    assert isinstance(referral, ReferralFact)
+    assert referral.origin.subscription_id == "I-SUB1"
 
 
 @pytest.mark.parametrize(
     "custom", ["affiliate_slug=jane&sub_id=x", "/?via=jane", '{"affiliate_slug": "jane"}', " jane "]
 )
-def test_a_custom_id_is_a_slug_a_query_or_an_object(stage, custom):
-    (payment,) = _told(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "custom_id": custom})
+def test_custom_id_is_a_slug_a_query_or_an_object(stage, custom):
+    (payment,) = _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "custom_id": custom})
     assert _slugs(payment) == ["jane"]
 
 
 @pytest.mark.parametrize("custom", [None, 7, "", "{", "order 17", "[]"])
-def test_a_custom_id_of_another_kind_names_nobody(stage, custom):
-    (payment,) = _told(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "custom_id": custom})
+def test_malformed_custom_id_claims_nothing(stage, custom):
+    (payment,) = _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "custom_id": custom})
     assert _slugs(payment) == []
 
 
 @pytest.mark.parametrize("value", ["-50.00", "x", "", None, True, "1e30", "9" * 30])
-def test_a_bad_amount_is_never_money(stage, value):
+def test_malformed_amount_is_unreadable(stage, value):
     with pytest.raises(UnreadableEvent):
-        _told(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "amount": {"currency_code": "USD", "value": value}})
+        _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "amount": {"currency_code": "USD", "value": value}})
 
 
-def test_an_id_that_is_none_is_never_money(stage):
+def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
-        _told(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "id": "x" * 500})
+        _read_event(stage, "PAYMENT.CAPTURE.COMPLETED", {**CAPTURE, "id": "x" * 500})
 
 
-def test_the_verdict_is_asked_with_the_bytes_as_they_came(stage):
+def test_verification_request_contains_the_unchanged_body(stage):
     body = b'{ "id":"WH-9", "b":1.0,"a":{ },"event_type":"X", "resource":{}}'
     (delivery,) = delivered(stage, signed(body))
     assert (delivery.key, delivery.raw) == ("WH-9", body)
@@ -203,13 +205,13 @@ def test_the_verdict_is_asked_with_the_bytes_as_they_came(stage):
 
 
 @pytest.mark.parametrize("body", [b'{},"webhook_id":"WH-OTHER"', b"{}}", b'{"a":1}{"b":2}', b"[]", b"7"])
-def test_a_body_that_is_not_one_object_is_not_asked_about(stage, body):
+def test_body_that_is_not_one_object_is_rejected_without_a_request(stage, body):
     with pytest.raises(NotProved):
         delivered(stage, signed(body))
     assert stage.asked == []
 
 
-def test_a_request_without_one_of_its_headers_is_refused(stage):
+def test_missing_signature_header_is_rejected(stage):
     (sent,) = stage.pay(Purchase()).sent
     for name in sent.headers:
         with pytest.raises(NotProved):
@@ -217,19 +219,19 @@ def test_a_request_without_one_of_its_headers_is_refused(stage):
     assert stage.asked == []
 
 
-def test_an_event_for_another_webhook_is_refused(stage):
+def test_event_of_another_webhook_is_rejected(stage):
     with pytest.raises(NotProved):
         delivered(stage, signed(b'{"id":"WH-1"}', "WH-HOOK-OTHER"))
 
 
 @pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html", "refuse"])
-def test_an_event_is_asked_for_again_where_the_verdict_cannot_be_had(stage, fault):
+def test_failed_verification_request_raises_gateway_unreachable(stage, fault):
     stage.faults.append(fault)
     with pytest.raises(GatewayUnreachable):
         delivered(stage, signed(b'{"id":"WH-1"}'))
 
 
-def test_a_token_is_kept_and_got_anew_when_it_is_refused(stage):
+def test_token_is_cached_and_renewed_when_rejected(stage):
     for _ in range(2):
         delivered(stage, signed(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 1
@@ -239,35 +241,35 @@ def test_a_token_is_kept_and_got_anew_when_it_is_refused(stage):
     assert len(stage.tokens) == 1
 
 
-def test_a_token_that_ends_soon_is_not_kept(stage):
+def test_token_that_expires_soon_is_not_cached(stage):
     stage.lives_s = 30
     for _ in range(2):
         delivered(stage, signed(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 2
 
 
-def test_an_app_that_lost_our_webhook_is_refused(stage):
+def test_missing_webhook_raises_credentials_refused(stage):
     stage.objects.clear()
     with pytest.raises(CredentialsRefused, match="webhook"):
         GATEWAY.check(account(stage))
 
 
-def test_subscribing_again_takes_the_webhook_that_is_there(stage):
-    own, address = account(stage), "https://finderfee.example/api/gateways/paypal/token"
-    made, again = (GATEWAY.subscribe(own, address) for _ in range(2))
-    assert made.made == again.made != {}
+def test_subscribing_again_reuses_the_existing_webhook(stage):
+    own_account, address = account(stage), "https://finderfee.example/api/gateways/paypal/token"
+    first, second = (GATEWAY.subscribe(own_account, address) for _ in range(2))
+    assert first.made == second.made != {}
     for _ in range(2):
-        GATEWAY.unsubscribe(GatewayAccount("live", own.credentials, made.made))
-    assert not [there for there in stage.objects.values() if there.get("url") == address]
+        GATEWAY.unsubscribe(GatewayAccount("live", own_account.credentials, first.made))
+    assert not [stored for stored in stage.objects.values() if stored.get("url") == address]
 
 
-def test_the_report_is_read_month_by_month_and_page_by_page(stage):
+def test_all_months_and_pages_of_the_report_are_read(stage):
     for days in (40, 10):
         stage.now = datetime.now(UTC) - timedelta(days=days)
         sales = [stage.pay(Purchase(customer=str(number))) for number in range(101)]
         stage.refund(stage.pay(Purchase(renews=sales[0])), 10_890)
-    found = listed(stage, datetime.now(UTC) - timedelta(days=50))
-    kinds = [type(fact) for told in found.values() for fact in told]
+    listed_facts = listed(stage, datetime.now(UTC) - timedelta(days=50))
+    kinds = [type(fact) for line_facts in listed_facts.values() for fact in line_facts]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact)) == (204, 2)
 
 
@@ -282,28 +284,28 @@ def test_the_report_is_read_month_by_month_and_page_by_page(stage):
         {"transaction_amount": None},
     ],
 )
-def test_a_line_of_the_report_that_is_no_payment_is_passed_over(stage, changes):
+def test_other_report_lines_are_ignored(stage, changes):
     stage.pay(Purchase())
     stage.report[0]["transaction_info"] |= changes
     assert listed(stage, stage.now - timedelta(hours=1)) == {}
 
 
-def test_money_that_the_report_says_was_taken_is_the_same_loss(stage):
+def test_reversal_in_the_report_is_the_same_lost_dispute(stage):
     sale = stage.pay(Purchase())
     stage.refund(sale, 10_890)
     stage.report[1]["transaction_info"]["transaction_event_code"] = "T1201"
-    (lost,) = list(listed(stage, stage.now - timedelta(hours=1)).values())[1]
-    assert isinstance(lost, DisputeFact)
-    assert (lost.dispute_id, lost.state) == (sale.id, DisputeState.Lost)
+    (dispute,) = list(listed(stage, stage.now - timedelta(hours=1)).values())[1]
+    assert isinstance(dispute, DisputeFact)
+    assert (dispute.dispute_id, dispute.state) == (sale.id, DisputeState.Lost)
 
 
-def test_an_app_that_may_not_search_keeps_its_good_credentials(stage):
+def test_missing_search_permission_raises_gateway_rejected(stage):
     stage.faults.extend(["", "forbid", "", "forbid"])
     with pytest.raises(GatewayRejected, match="Transaction search"):
         listed(stage, stage.now - timedelta(hours=1))
 
 
-def test_the_former_app_vouches_for_its_hour(stage):
+def test_proof_with_the_former_app_is_valid(stage):
     former = {**stage.credentials, **stage.made}
     rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.made, (former,))
     assert GATEWAY.prove(rotated, inbound(signed(json.dumps({"id": "WH-1"}).encode()))).deliveries

@@ -1,4 +1,4 @@
-"""stripe: its signed header, invoices of both ages, sessions of its checkout, running totals of charges, disputes."""
+"""Stripe: signed header, invoices of both API generations, checkout sessions, cumulative refunds, disputes."""
 
 import json
 from datetime import UTC, datetime
@@ -100,11 +100,11 @@ def stage(stage):
     return stage
 
 
-def _told(stage, kind, told, created=_CREATED, event_id="evt_A1"):
+def _read_event(stage, kind, data, created=_CREATED, event_id="evt_A1"):
     event = {"id": event_id, "object": "event", "created": created, "livemode": True, "type": kind}
-    found = facts(stage, signed(json.dumps({**event, "data": {"object": told}}).encode()))
-    assert len(found) == 1
-    return found[0]
+    read_facts = facts(stage, signed(json.dumps({**event, "data": {"object": data}}).encode()))
+    assert len(read_facts) == 1
+    return read_facts[0]
 
 
 def _slugs(fact):
@@ -116,25 +116,25 @@ def _at(seconds):
 
 
 def _prove(header, secrets=("whsec_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):
-    held, *former = ({"webhookSecret": secret} for secret in secrets)
-    own = GatewayAccount("live", held, former=tuple(former))
-    return GATEWAY.prove(own, Inbound("POST", {"Stripe-Signature": header}, {}, body, _at(at))).deliveries
+    current, *former = ({"webhookSecret": secret} for secret in secrets)
+    own_account = GatewayAccount("live", current, former=tuple(former))
+    return GATEWAY.prove(own_account, Inbound("POST", {"Stripe-Signature": header}, {}, body, _at(at))).deliveries
 
 
 _DIGEST = "4c15fb2a43f93ef61eaa3e0893866d57cad9cad4223242cfb96f362480cb4021"
 
 
-def test_the_signature_is_of_time_and_body_under_the_whole_secret():
+def test_signature_covers_time_and_body_within_five_minutes():
     (delivery,) = _prove(f"t=1700000000,v1={_DIGEST}")
     assert (delivery.key, delivery.id, delivery.type) == ("evt_1", "evt_1", "unreadable")
-    for former in (("new", "whsec_test"), ("whsec_test", "old")):
-        assert _prove(f"t=1700000000,v1={'0' * 64},v0=x,v1={_DIGEST}", former)
-    for late in (1_700_000_300, 1_699_999_700):
-        assert _prove(f"t=1700000000,v1={_DIGEST}", at=late)
+    for secrets in (("new", "whsec_test"), ("whsec_test", "old")):
+        assert _prove(f"t=1700000000,v1={'0' * 64},v0=x,v1={_DIGEST}", secrets)
+    for received_at in (1_700_000_300, 1_699_999_700):
+        assert _prove(f"t=1700000000,v1={_DIGEST}", at=received_at)
 
 
 @pytest.mark.parametrize(
-    "what",
+    "proof",
     [
         {"header": ""},
         {"header": f"v1={_DIGEST}"},
@@ -148,49 +148,54 @@ def test_the_signature_is_of_time_and_body_under_the_whole_secret():
     ],
     ids=range(9),
 )
-def test_another_signature_proves_nothing(what):
+def test_invalid_signature_is_rejected(proof):
     with pytest.raises(NotProved):
-        _prove(**what)
+        _prove(**proof)
 
 
-def test_the_first_invoice_of_a_subscription_is_a_payment(stage):
-    paid = _told(stage, "invoice.paid", INVOICE)
-    assert isinstance(paid, PaymentFact)
-    assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("in_A1", 10_890, 9_000, "EUR")
-    assert (paid.paid_at, paid.origin.is_test) == (_at(_PAID), False)
-    origin = paid.origin
+def test_first_subscription_invoice_is_a_payment(stage):
+    payment = _read_event(stage, "invoice.paid", INVOICE)
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents, payment.currency) == (
+        "in_A1",
+        10_890,
+        9_000,
+        "EUR",
+    )
+    assert (payment.paid_at, payment.origin.is_test) == (_at(_PAID), False)
+    origin = payment.origin
     assert (origin.customer_id, origin.subscription_id) == ("cus_A1", "sub_A1")
     assert (origin.email, origin.name) == ("ann@example.com", "Ann")
-    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+    assert _slugs(payment) == [("jane", "metadata_or_customer")]
     assert [(code.text, code.method, code.id) for code in origin.codes] == [("JANE10", "coupon", "promo_A1")]
 
 
-def test_a_renewal_is_the_next_invoice_of_the_same_customer(stage):
+def test_renewal_is_the_next_invoice_of_the_same_customer(stage):
     renewal = {"id": "in_A2", "billing_reason": "subscription_cycle", "amount_paid": 12_100, "total": 12_100}
-    told = {name: INVOICE[name] for name in ("object", "currency", "customer", "parent")} | renewal
-    paid = _told(stage, "invoice.paid", {**told, "discounts": []}, created=1_770_001_200)
-    assert (paid.external_id, paid.amount_cents, paid.net_cents) == ("in_A2", 12_100, None)
-    assert (paid.paid_at, paid.origin.customer_id, paid.origin.codes) == (_at(1_770_001_200), "cus_A1", ())
-    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+    invoice = {name: INVOICE[name] for name in ("object", "currency", "customer", "parent")} | renewal
+    payment = _read_event(stage, "invoice.paid", {**invoice, "discounts": []}, created=1_770_001_200)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("in_A2", 12_100, None)
+    assert (payment.paid_at, payment.origin.customer_id, payment.origin.codes) == (_at(1_770_001_200), "cus_A1", ())
+    assert _slugs(payment) == [("jane", "metadata_or_customer")]
 
 
-def test_an_invoice_of_an_older_version_says_the_same_in_other_places(stage):
-    newer = ("parent", "total_excluding_tax", "total_taxes")
-    older = {name: said for name, said in INVOICE.items() if name not in newer}
+def test_invoice_of_an_older_api_version_is_read(stage):
+    newer_fields = ("parent", "total_excluding_tax", "total_taxes")
+    older = {name: value for name, value in INVOICE.items() if name not in newer_fields}
     older |= {"subscription": "sub_A1", "subscription_details": {"metadata": {"affiliate_slug": "jane"}}, "tax": 1_890}
     older |= {"charge": "ch_A1", "payment_intent": "pi_A1", "discounts": []}
-    paid = _told(stage, "invoice.paid", older)
-    assert (paid.net_cents, paid.origin.subscription_id, paid.aliases) == (9_000, "sub_A1", ("pi_A1", "ch_A1"))
-    assert _slugs(paid) == [("jane", "metadata_or_customer")]
+    payment = _read_event(stage, "invoice.paid", older)
+    assert (payment.net_cents, payment.origin.subscription_id, payment.aliases) == (9_000, "sub_A1", ("pi_A1", "ch_A1"))
+    assert _slugs(payment) == [("jane", "metadata_or_customer")]
 
 
-def test_a_session_of_the_checkout_without_an_invoice_is_a_payment(stage):
-    paid = _told(stage, "checkout.session.completed", SESSION, created=1_767_322_900)
-    assert isinstance(paid, PaymentFact)
-    assert (paid.external_id, paid.amount_cents, paid.currency) == ("pi_A3", 5_000, "USD")
-    assert (paid.paid_at, paid.origin.email) == (_at(1_767_322_900), "bob@example.com")
-    assert _slugs(paid) == [("jane", "metadata_or_customer"), ("jane", "stripe_reference_id")]
-    assert [code.text for code in paid.origin.codes] == ["JANE10"]
+def test_session_without_an_invoice_is_a_payment(stage):
+    payment = _read_event(stage, "checkout.session.completed", SESSION, created=1_767_322_900)
+    assert isinstance(payment, PaymentFact)
+    assert (payment.external_id, payment.amount_cents, payment.currency) == ("pi_A3", 5_000, "USD")
+    assert (payment.paid_at, payment.origin.email) == (_at(1_767_322_900), "bob@example.com")
+    assert _slugs(payment) == [("jane", "metadata_or_customer"), ("jane", "stripe_reference_id")]
+    assert [code.text for code in payment.origin.codes] == ["JANE10"]
 
 
 @pytest.mark.parametrize(
@@ -203,22 +208,28 @@ def test_a_session_of_the_checkout_without_an_invoice_is_a_payment(stage):
         ({"payment_status": "no_payment_required", "payment_intent": None, "amount_total": 0}, StartFact),
     ],
 )
-def test_what_else_a_session_may_be(stage, changes, expected):
-    assert type(_told(stage, "checkout.session.completed", {**SESSION, **changes})) is expected
+def test_session_is_classified_by_mode_and_payment_status(stage, changes, expected):
+    assert type(_read_event(stage, "checkout.session.completed", {**SESSION, **changes})) is expected
 
 
-def test_what_is_paid_later_is_told_later(stage):
-    assert _told(stage, "checkout.session.async_payment_succeeded", SESSION).external_id == "pi_A3"
+def test_async_session_payment_is_a_payment(stage):
+    assert _read_event(stage, "checkout.session.async_payment_succeeded", SESSION).external_id == "pi_A3"
 
 
-def test_an_invoices_other_ids_are_told_apart(stage):
-    payment = {"type": "payment_intent", "payment_intent": "pi_A1"}
-    told = {"id": "inpay_A1", "object": "invoice_payment", "invoice": "in_A1", "payment": payment, "status": "paid"}
-    assert _told(stage, "invoice_payment.paid", told) == AliasFact(ids=("in_A1", "pi_A1"))
+def test_invoice_payment_gives_aliases(stage):
+    intent = {"type": "payment_intent", "payment_intent": "pi_A1"}
+    invoice_payment = {
+        "id": "inpay_A1",
+        "object": "invoice_payment",
+        "invoice": "in_A1",
+        "payment": intent,
+        "status": "paid",
+    }
+    assert _read_event(stage, "invoice_payment.paid", invoice_payment) == AliasFact(ids=("in_A1", "pi_A1"))
 
 
-def test_what_went_back_of_a_charge_is_a_running_total(stage):
-    assert _told(stage, "charge.refunded", CHARGE, created=1_767_409_200) == RefundFact(
+def test_refunded_amount_of_a_charge_is_cumulative(stage):
+    assert _read_event(stage, "charge.refunded", CHARGE, created=1_767_409_200) == RefundFact(
         refund_id="ch_A1",
         sale_ids=("pi_A1", "ch_A1"),
         amount_cents=4_356,
@@ -239,22 +250,22 @@ def test_what_went_back_of_a_charge_is_a_running_total(stage):
         ("charge.dispute.funds_withdrawn", "warning_needs_response", None),
     ],
 )
-def test_a_dispute_holds_takes_or_lets_go_and_a_warning_does_nothing(stage, kind, status, state):
-    told = _told(stage, kind, {**DISPUTE, "status": status}, created=1_767_500_000)
+def test_dispute_state_follows_its_event_and_warnings_are_ignored(stage, kind, status, state):
+    fact = _read_event(stage, kind, {**DISPUTE, "status": status}, created=1_767_500_000)
     if state is None:
-        assert told == IgnoredFact("no_money_moved")
+        assert fact == IgnoredFact("no_money_moved")
     else:
-        assert isinstance(told, DisputeFact)
-        assert (told.dispute_id, told.sale_ids) == ("du_A1", ("pi_A1", "ch_A1"))
-        assert (told.state, told.at) == (DisputeState(state), _at(1_767_500_000))
-        assert (told.amount_cents, told.currency) == (10_890, "EUR")
+        assert isinstance(fact, DisputeFact)
+        assert (fact.dispute_id, fact.sale_ids) == ("du_A1", ("pi_A1", "ch_A1"))
+        assert (fact.state, fact.at) == (DisputeState(state), _at(1_767_500_000))
+        assert (fact.amount_cents, fact.currency) == (10_890, "EUR")
 
 
-def test_a_trial_is_a_start_with_its_code(stage):
-    told = _told(stage, "customer.subscription.created", TRIAL, created=1_767_322_700)
-    assert isinstance(told, StartFact)
-    assert (told.external_id, told.started_at, told.origin.customer_id) == ("sub_A7", _at(1_767_322_700), "cus_A7")
-    assert (_slugs(told), told.origin.codes[0].text) == ([("jane", "metadata_or_customer")], "JANE10")
+def test_trial_is_a_start_with_its_code(stage):
+    start = _read_event(stage, "customer.subscription.created", TRIAL, created=1_767_322_700)
+    assert isinstance(start, StartFact)
+    assert (start.external_id, start.started_at, start.origin.customer_id) == ("sub_A7", _at(1_767_322_700), "cus_A7")
+    assert (_slugs(start), start.origin.codes[0].text) == ([("jane", "metadata_or_customer")], "JANE10")
 
 
 @pytest.mark.parametrize(
@@ -268,28 +279,28 @@ def test_a_trial_is_a_start_with_its_code(stage):
         ("mga", 500, 50_000),
     ],
 )
-def test_minor_units_are_counted_as_ours(stage, currency, amount, cents):
-    told = {**INVOICE, "currency": currency, "amount_paid": amount, "total": amount, "total_excluding_tax": None}
-    assert _told(stage, "invoice.paid", told).amount_cents == cents
+def test_amount_is_converted_to_our_minor_units(stage, currency, amount, cents):
+    invoice = {**INVOICE, "currency": currency, "amount_paid": amount, "total": amount, "total_excluding_tax": None}
+    assert _read_event(stage, "invoice.paid", invoice).amount_cents == cents
 
 
 @pytest.mark.parametrize("currency", ["isk", "ugx"])
 @pytest.mark.parametrize(("amount", "units"), [(50_001, 500), (50_050, 500), (50_150, 502)])
-def test_hundredths_of_what_has_none_are_rounded_half_even(stage, currency, amount, units):
-    told = {**INVOICE, "currency": currency, "amount_paid": amount}
-    assert _told(stage, "invoice.paid", told).amount_cents == units
+def test_excess_decimals_are_rounded_half_even(stage, currency, amount, units):
+    invoice = {**INVOICE, "currency": currency, "amount_paid": amount}
+    assert _read_event(stage, "invoice.paid", invoice).amount_cents == units
 
 
-def test_a_customer_brings_their_metadata(stage):
+def test_customer_metadata_is_looked_up(stage):
     sale = stage.pay(Purchase(slug=None))
     customer = {"id": "cus_1", "email": "ann@example.com", "metadata": {"affiliate_slug": "anna"}}
     stage.objects["/v1/customers/cus_1"] = customer
-    (paid,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
-    closer = GATEWAY.look_closer(account(stage), paid.origin)
-    assert [claim.slug for claim in list_claims(closer.carriers, ["via"])] == ["anna"]
+    (payment,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
+    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    assert [claim.slug for claim in list_claims(detailed_origin.carriers, ["via"])] == ["anna"]
 
 
-def test_an_events_id_is_its_key(stage):
+def test_event_id_is_the_delivery_key(stage):
     body = json.dumps({"id": "evt_A4", "type": "invoice.paid", "data": {"object": INVOICE}}).encode()
     (delivery,) = GATEWAY.prove(account(stage), inbound(signed(body))).deliveries
     assert (delivery.key, delivery.id, delivery.type) == ("evt_A4", "evt_A4", "invoice.paid")

@@ -1,4 +1,4 @@
-"""gumroad: what its samples mean, and what is its own."""
+"""Gumroad: samples of its events, and behaviour that only it has."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ _SALE = {
     "refunded": "false",
     "is_gift_receiver_purchase": "false",
 }
-# As the API tells it: without the product's currency, and with more than is needed.
+# The sale as the API returns it: without the product's currency, and with additional fields.
 _API_SALE = {
     "id": "SALE1==",
     "email": "buyer@example.com",
@@ -72,84 +72,84 @@ def _facts(sent, account=ACCOUNT):
     return GATEWAY.facts(account, delivery)
 
 
-def _knows(stage, **other):
+def _add_sale(stage, **other):
     stage.sales["SALE1=="] = {**_API_SALE, **other}
 
 
-def test_a_sale_is_booked_as_the_api_tells_it_with_the_referral_of_its_delivery(stage):
-    _knows(stage)
-    (paid,) = _facts(form({**_SALE, "price": "1"}))
-    assert (paid.external_id, paid.amount_cents, paid.currency) == ("SALE1==", 11800, "USD")
-    assert paid.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert paid.origin.carriers == (
+def test_sale_is_read_from_the_api_with_the_deliverys_referral(stage):
+    _add_sale(stage)
+    (payment,) = _facts(form({**_SALE, "price": "1"}))
+    assert (payment.external_id, payment.amount_cents, payment.currency) == ("SALE1==", 11800, "USD")
+    assert payment.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
+    assert payment.origin.carriers == (
         Carrier("gumroad_url_param", {"via": "anna"}),
         Carrier("gumroad_custom_field", {"Team": "Red"}),
     )
-    assert paid.origin.codes == (RedeemedCode("ANNA10", "gumroad_coupon_code"),)
-    assert paid.origin.customer_id == "buyer@example.com"  # the API names no purchaser
+    assert payment.origin.codes == (RedeemedCode("ANNA10", "gumroad_coupon_code"),)
+    assert payment.origin.customer_id == "buyer@example.com"  # the API names no purchaser
 
 
-def test_the_amount_is_in_us_cents_whatever_the_products_currency(stage):
-    _knows(stage, currency_symbol="¥")
-    (paid,) = _facts(form({**_SALE, "currency": "jpy"}))
-    assert (paid.amount_cents, paid.currency) == (11800, "USD")
+def test_amount_is_in_us_cents_for_every_product_currency(stage):
+    _add_sale(stage, currency_symbol="¥")
+    (payment,) = _facts(form({**_SALE, "currency": "jpy"}))
+    assert (payment.amount_cents, payment.currency) == (11800, "USD")
 
 
 @pytest.mark.parametrize("name", ["url_params[via]", "url_params%5Bvia%5D", "url_params%5bvia%5d"])
-def test_brackets_are_read_however_they_are_encoded(stage, name):
-    _knows(stage)
-    told = {key: value for key, value in _SALE.items() if "[" not in key}
-    (paid,) = _facts(form({**told, name: "anna"}))
-    assert paid.origin.carriers == (Carrier("gumroad_url_param", {"via": "anna"}),)
+def test_brackets_are_read_in_any_encoding(stage, name):
+    _add_sale(stage)
+    fields = {key: value for key, value in _SALE.items() if "[" not in key}
+    (payment,) = _facts(form({**fields, name: "anna"}))
+    assert payment.origin.carriers == (Carrier("gumroad_url_param", {"via": "anna"}),)
 
 
-def test_a_sale_of_another_seller_or_that_the_api_does_not_know_is_nothing(stage):
+def test_sale_of_another_seller_or_unknown_sale_is_ignored(stage):
     assert _facts(form({**_SALE, "seller_id": "OTHER=="})) == (IgnoredFact("wrong_seller"),)
     assert stage.asked == []
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
-    _knows(stage, seller_id="OTHER==")
+    _add_sale(stage, seller_id="OTHER==")
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
     stage.sales["SALE1=="] = {**_API_SALE, "id": "SALE2=="}
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
 
 
-def test_an_id_cannot_lead_to_another_address_of_the_api(stage):
+def test_sale_id_cannot_change_the_api_path(stage):
     _facts(form({**_SALE, "sale_id": "../user?x=1#"}))
     assert stage.asked[-1].path == "/v2/sales/..%2Fuser%3Fx%3D1%23"
     with pytest.raises(UnreadableEvent):
         _facts(form({**_SALE, "sale_id": "S" * 500}))
 
 
-def test_nothing_comes_in_before_the_seller_is_known():
+def test_event_is_rejected_before_the_seller_is_known():
     with pytest.raises(NotProved):
         GATEWAY.prove(dataclasses.replace(ACCOUNT, made={}), _inbound(form(_SALE)))
     with pytest.raises(NotProved):
         GATEWAY.prove(ACCOUNT, Inbound("GET", {}, {}, b"", datetime.now(UTC)))
 
 
-def test_a_rehearsal_with_the_last_real_sale_never_touches_it(stage):
-    _knows(stage)
+def test_test_ping_has_its_own_key_and_is_ignored(stage):
+    _add_sale(stage)
     real, test = form(_SALE), form({**_SALE, "test": "true"})
     keys = [GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries[0].key for sent in (real, test)]
     assert keys == ["sale:SALE1==", "sale:SALE1==:test"]
     assert _facts(test) == (IgnoredFact("test_event"),)
 
 
-def test_a_retry_of_a_sale_is_the_same_event_and_every_refund_is_its_own(stage):
+def test_retried_sale_has_the_same_key_and_each_refund_its_own(stage):
     now = datetime.now(UTC)
-    again = form({**_SALE, "retry_count": "1"})
-    assert len({GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries[0].key for sent in (form(_SALE), again)}) == 1
+    retried = form({**_SALE, "retry_count": "1"})
+    assert len({GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries[0].key for sent in (form(_SALE), retried)}) == 1
     refund = form({**_SALE, "resource_name": "refund"})
     times = (now, now + timedelta(seconds=5))
     assert len({GATEWAY.prove(ACCOUNT, _inbound(refund, at)).deliveries[0].key for at in times}) == 2
 
 
-def test_a_renewal_needs_no_referral_of_its_own(stage):
-    _knows(stage, subscription_id="SUB1==", recurring_charge=True, free_trial_ended=True, free_trial_ends_on="Dec 4")
-    told = {key: value for key, value in _SALE.items() if "[" not in key}
-    (paid,) = _facts(form({**told, "subscription_id": "SUB1==", "is_recurring_charge": "true"}))
-    assert isinstance(paid, PaymentFact)
-    assert (paid.origin.subscription_id, paid.origin.carriers) == ("SUB1==", ())
+def test_renewal_is_a_payment_without_a_referral(stage):
+    _add_sale(stage, subscription_id="SUB1==", recurring_charge=True, free_trial_ended=True, free_trial_ends_on="Dec 4")
+    fields = {key: value for key, value in _SALE.items() if "[" not in key}
+    (payment,) = _facts(form({**fields, "subscription_id": "SUB1==", "is_recurring_charge": "true"}))
+    assert isinstance(payment, PaymentFact)
+    assert (payment.origin.subscription_id, payment.origin.carriers) == ("SUB1==", ())
 
 
 @pytest.mark.parametrize(
@@ -162,28 +162,28 @@ def test_a_renewal_needs_no_referral_of_its_own(stage):
         ({}, PaymentFact),
     ],
 )
-def test_the_first_sale_of_a_trial_is_a_start_whatever_its_price(stage, trial, kind):
-    _knows(stage, subscription_id="SUB1==", recurring_charge=False, **trial)
+def test_first_sale_of_a_trial_is_a_start(stage, trial, kind):
+    _add_sale(stage, subscription_id="SUB1==", recurring_charge=False, **trial)
     (fact,) = _facts(form({**_SALE, "subscription_id": "SUB1=="}))
     assert type(fact) is kind
 
 
-def test_a_part_that_went_back_is_the_price_without_what_is_left(stage):
-    _knows(stage, partially_refunded=True, amount_refundable_in_currency="70.80")
+def test_partial_refund_is_the_price_less_the_refundable_amount(stage):
+    _add_sale(stage, partially_refunded=True, amount_refundable_in_currency="70.80")
     (refund,) = _facts(form({**_SALE, "resource_name": "refund"}))
     assert (refund.sale_ids, refund.amount_cents, refund.is_cumulative) == (("SALE1==",), 4720, True)
-    _knows(stage, price=1_234_500, partially_refunded=True, amount_refundable_in_currency="12,000.00")
+    _add_sale(stage, price=1_234_500, partially_refunded=True, amount_refundable_in_currency="12,000.00")
     (refund,) = _facts(form({**_SALE, "resource_name": "refund"}))
     assert refund.amount_cents == 34_500
 
 
-def test_a_whole_refund_is_all_that_remains(stage):
-    _knows(stage, refunded=True, amount_refundable_in_currency="0")
+def test_full_refund_has_no_amount(stage):
+    _add_sale(stage, refunded=True, amount_refundable_in_currency="0")
     (refund,) = _facts(form({**_SALE, "resource_name": "refund"}))
     assert (refund.amount_cents, refund.is_cumulative) == (None, True)
-    paid, same = _facts(form(_SALE))
-    assert isinstance(paid, PaymentFact)
-    assert same.refund_id == refund.refund_id
+    payment, repeated_refund = _facts(form(_SALE))
+    assert isinstance(payment, PaymentFact)
+    assert repeated_refund.refund_id == refund.refund_id
 
 
 @pytest.mark.parametrize(
@@ -198,78 +198,82 @@ def test_a_whole_refund_is_all_that_remains(stage):
         ({}, {"amount_refundable_in_currency": None}),
     ],
 )
-def test_a_part_whose_amount_is_not_told_waits_for_a_person(stage, ping, sale):
-    _knows(stage, partially_refunded=True, **sale)
+def test_partial_refund_of_unknown_amount_is_unclear(stage, ping, sale):
+    _add_sale(stage, partially_refunded=True, **sale)
     assert _facts(form({**_SALE, **ping, "resource_name": "refund"})) == (UnclearFact("refund_amount_unknown"),)
     assert [type(fact) for fact in _facts(form({**_SALE, **ping}))] == [PaymentFact]
 
 
-def test_a_refund_or_dispute_that_the_api_does_not_confirm_is_nothing(stage):
-    _knows(stage)
+def test_refund_or_dispute_unconfirmed_by_the_api_is_ignored(stage):
+    _add_sale(stage)
     for name in ("refund", "dispute", "dispute_won"):
         assert _facts(form({**_SALE, "resource_name": name, "refunded": "true"})) == (IgnoredFact("no_money_moved"),)
 
 
-def test_a_dispute_takes_the_money_at_once_and_one_that_is_won_brings_it_back(stage):
-    _knows(stage, disputed=True)
-    (lost,) = _facts(form({**_SALE, "resource_name": "dispute"}))
-    _knows(stage, disputed=True, dispute_won=True)
-    (won,) = _facts(form({**_SALE, "resource_name": "dispute_won"}))
-    assert isinstance(lost, DisputeFact)
-    assert (lost.state, won.state) == (DisputeState.Lost, DisputeState.Won)
-    assert lost.dispute_id == won.dispute_id
+def test_dispute_is_lost_until_it_is_won(stage):
+    _add_sale(stage, disputed=True)
+    (lost_dispute,) = _facts(form({**_SALE, "resource_name": "dispute"}))
+    _add_sale(stage, disputed=True, dispute_won=True)
+    (won_dispute,) = _facts(form({**_SALE, "resource_name": "dispute_won"}))
+    assert isinstance(lost_dispute, DisputeFact)
+    assert (lost_dispute.state, won_dispute.state) == (DisputeState.Lost, DisputeState.Won)
+    assert lost_dispute.dispute_id == won_dispute.dispute_id
 
 
-def test_a_gift_is_the_sale_of_its_giver_once(stage):
+def test_gift_is_one_sale_of_its_giver(stage):
     pair = {"gifter_email": "giver@example.com", "giftee_email": "friend@example.com"}
     giver = Purchase(email="giver@example.com", cents=11800)
-    given = stage.sale(giver, is_gift_sender_purchase=True, **pair)
-    got = stage.sale(Purchase(email="friend@example.com", cents=0), is_gift_receiver_purchase=True, **pair)
+    given_sale = stage.sale(giver, is_gift_sender_purchase=True, **pair)
+    received_sale = stage.sale(Purchase(email="friend@example.com", cents=0), is_gift_receiver_purchase=True, **pair)
     gift = {"is_gift_receiver_purchase": "true", "gift_price": "11800", "gifter_email": "giver@example.com"}
-    (paid,) = _facts(stage.ping("sale", got, Purchase(slug="anna"), **gift))
-    assert (paid.external_id, paid.amount_cents, paid.origin.email) == (given["id"], 11800, "giver@example.com")
-    assert paid.origin.carriers == (Carrier("gumroad_url_param", {"affiliate_slug": "anna"}),)
+    (payment,) = _facts(stage.ping("sale", received_sale, Purchase(slug="anna"), **gift))
+    assert (payment.external_id, payment.amount_cents, payment.origin.email) == (
+        given_sale["id"],
+        11800,
+        "giver@example.com",
+    )
+    assert payment.origin.carriers == (Carrier("gumroad_url_param", {"affiliate_slug": "anna"}),)
 
     (page,) = GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(days=1))
-    assert [delivery.key for delivery in page] == [f"reconcile:{given['id']}"]
+    assert [delivery.key for delivery in page] == [f"reconcile:{given_sale['id']}"]
     stage.sale(giver, is_gift_sender_purchase=True, **pair)
-    assert _facts(stage.ping("sale", got, Purchase(), **gift)) == (UnclearFact("gift_not_found"),)
+    assert _facts(stage.ping("sale", received_sale, Purchase(), **gift)) == (UnclearFact("gift_not_found"),)
 
 
-def test_parts_of_a_bundle_and_what_is_only_authorized_are_no_sales(stage):
-    _knows(stage, is_bundle_product_purchase=True)
+def test_bundle_parts_and_authorizations_are_ignored(stage):
+    _add_sale(stage, is_bundle_product_purchase=True)
     assert _facts(form(_SALE)) == (IgnoredFact("part_of_a_bundle"),)
-    _knows(stage)
+    _add_sale(stage)
     assert _facts(form({**_SALE, "is_preorder_authorization": "true"})) == (IgnoredFact("not_paid"),)
 
 
 @pytest.mark.parametrize("price", [-1, "x", None, 1.5, True, 10**30])
-def test_a_price_that_makes_no_sense_is_no_money(stage, price):
-    _knows(stage, price=price)
+def test_malformed_price_is_unreadable(stage, price):
+    _add_sale(stage, price=price)
     with pytest.raises(UnreadableEvent):
         _facts(form(_SALE))
 
 
-def test_every_page_is_read_back_to_the_day_and_old_sales_only_for_what_went_back(stage):
+def test_all_pages_are_read_and_older_sales_only_for_refunds(stage):
     ids = [stage.pay(Purchase(customer=str(number))).id for number in range(25)]
     keys = [delivery.key for page in GATEWAY.list_payments(ACCOUNT, stage.now) for delivery in page]
     assert sorted(keys) == sorted(f"reconcile:{sale_id}" for sale_id in ids)
 
     stage.sales = {}
     stage.now -= timedelta(days=10)
-    old = stage.pay(Purchase(cents=11800))
+    old_sale = stage.pay(Purchase(cents=11800))
     since = stage.now + timedelta(days=10)
     assert list(GATEWAY.list_payments(ACCOUNT, since)) == []
-    stage.refund(old, 4720)
+    stage.refund(old_sale, 4720)
     (page,) = GATEWAY.list_payments(ACCOUNT, since)
     (refund,) = GATEWAY.facts(ACCOUNT, page[0])
     assert isinstance(refund, RefundFact)
-    assert (page[0].key, refund.amount_cents) == (f"reconcile:{old.id}:left:70.80", 4720)
+    assert (page[0].key, refund.amount_cents) == (f"reconcile:{old_sale.id}:left:70.80", 4720)
 
 
-def test_each_resource_is_subscribed_to_and_nothing_stays_when_one_is_refused(stage):
+def test_webhooks_are_subscribed_for_each_resource_or_for_none(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
-    assert {one["resource_name"] for one in stage.subscriptions.values()} == {
+    assert {subscription["resource_name"] for subscription in stage.subscriptions.values()} == {
         "sale",
         "refund",
         "dispute",
@@ -285,9 +289,9 @@ def test_each_resource_is_subscribed_to_and_nothing_stays_when_one_is_refused(st
     assert stage.subscriptions == {}
 
 
-def test_a_form_is_read_into_tables():
-    told = {"order[charges][0][amount]": "1", "a[]": "x", "a": "y", "bad]name[": "z", "deep" + "[d]" * 20: "1"}
-    assert forms.parse_nested(urlencode(told).encode()) == {
+def test_form_is_parsed_into_nested_tables():
+    fields = {"order[charges][0][amount]": "1", "a[]": "x", "a": "y", "bad]name[": "z", "deep" + "[d]" * 20: "1"}
+    assert forms.parse_nested(urlencode(fields).encode()) == {
         "order": {"charges": {"0": {"amount": "1"}}},
         "a": {"0": "x"},
         "bad]name[": "z",

@@ -1,4 +1,4 @@
-"""lemonsqueezy: what its samples mean, and what is its own."""
+"""Lemon Squeezy: samples of its events, and behaviour that only it has."""
 
 import dataclasses
 import json
@@ -46,9 +46,9 @@ _INVOICE = {**_ORDER, "subscription_id": 300001, "billing_reason": "renewal", "s
 }
 
 
-def _event(name, number, told, meta=None, kind="orders"):
+def _event(name, number, attributes, meta=None, kind="orders"):
     custom = {"test_mode": False, "event_name": name, "custom_data": {"via": "anna"}}
-    return {"meta": custom | (meta or {}), "data": {"type": kind, "id": number, "attributes": told}}
+    return {"meta": custom | (meta or {}), "data": {"type": kind, "id": number, "attributes": attributes}}
 
 
 def _facts(event, account=ACCOUNT):
@@ -60,7 +60,7 @@ def _inbound(sent: Sent) -> Inbound:
     return Inbound("POST", sent.headers, {}, sent.body, datetime.now(UTC))
 
 
-def test_the_published_vector_is_proved_and_its_upper_case_is_not():
+def test_published_signature_is_valid_and_variants_are_rejected():
     body = b'{"id":1001,"total_price":"118.00"}'
     digest = "67cb7d55e64002d61e9312c44cde248c4935b29a89d7a4ad38877a7a4ba84709"
     assert GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": digest}))).deliveries
@@ -69,90 +69,99 @@ def test_the_published_vector_is_proved_and_its_upper_case_is_not():
             GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": wrong})))
 
 
-def test_an_order_is_a_sale_of_its_total_with_the_tax_apart():
-    (paid,) = _facts(_event("order_created", "900001", _ORDER))
-    assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("order:900001", 11800, 10000, "EUR")
-    assert paid.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert (paid.origin.customer_id, paid.origin.email, paid.origin.name) == ("55", "buyer@example.com", "Ada Buyer")
-    assert paid.origin.carriers == (Carrier("lemonsqueezy_custom_data", {"via": "anna"}),)
-    assert not paid.origin.is_referral_lost
+def test_order_is_a_sale_of_its_total_with_net():
+    (payment,) = _facts(_event("order_created", "900001", _ORDER))
+    assert (payment.external_id, payment.amount_cents, payment.net_cents, payment.currency) == (
+        "order:900001",
+        11800,
+        10000,
+        "EUR",
+    )
+    assert payment.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
+    assert (payment.origin.customer_id, payment.origin.email, payment.origin.name) == (
+        "55",
+        "buyer@example.com",
+        "Ada Buyer",
+    )
+    assert payment.origin.carriers == (Carrier("lemonsqueezy_custom_data", {"via": "anna"}),)
+    assert not payment.origin.is_referral_lost
 
 
-def test_a_trial_starts_without_money():
-    told = {"customer_id": 55, "order_id": 900002, "status": "on_trial", "user_email": "buyer@example.com"}
-    (started,) = _facts(_event("subscription_created", "300001", {**told, "created_at": "2026-11-20T15:00:00Z"}))
-    assert isinstance(started, StartFact)
-    assert started.external_id == started.origin.subscription_id == "300001"
+def test_trial_is_a_start_without_money():
+    attributes = {"customer_id": 55, "order_id": 900002, "status": "on_trial", "user_email": "buyer@example.com"}
+    (start,) = _facts(_event("subscription_created", "300001", {**attributes, "created_at": "2026-11-20T15:00:00Z"}))
+    assert isinstance(start, StartFact)
+    assert start.external_id == start.origin.subscription_id == "300001"
 
 
-def test_a_renewal_is_a_sale_of_its_invoice():
+def test_renewal_is_a_sale_of_its_invoice():
     event = _event("subscription_payment_success", "500002", _INVOICE, kind="subscription-invoices")
-    (paid,) = _facts(event)
-    assert (paid.external_id, paid.amount_cents, paid.net_cents) == ("invoice:500002", 3451, 2900)
-    assert paid.origin.subscription_id == "300001"
+    (payment,) = _facts(event)
+    assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("invoice:500002", 3451, 2900)
+    assert payment.origin.subscription_id == "300001"
 
 
-def test_what_went_back_is_a_running_total_of_the_order():
-    told = {**_ORDER, "refunded_amount": 4720, "updated_at": "2026-11-22T09:00:00.000000Z"}
-    (refund,) = _facts(_event("order_refunded", "900001", told))
+def test_refunded_amount_of_an_order_is_cumulative():
+    attributes = {**_ORDER, "refunded_amount": 4720, "updated_at": "2026-11-22T09:00:00.000000Z"}
+    (refund,) = _facts(_event("order_refunded", "900001", attributes))
     assert (refund.sale_ids, refund.amount_cents, refund.is_cumulative) == (("order:900001",), 4720, True)
     assert refund.refunded_at == datetime(2026, 11, 22, 9, tzinfo=UTC)
 
 
-def test_an_order_that_is_refunded_when_it_is_first_seen_is_a_sale_and_a_refund():
-    told = {**_ORDER, "refunded_amount": 11800, "refunded": True, "status": "refunded"}
-    paid, refund = _facts(_event("order_created", "900001", told))
-    assert isinstance(paid, PaymentFact)
+def test_refunded_new_order_is_a_sale_and_a_refund():
+    attributes = {**_ORDER, "refunded_amount": 11800, "refunded": True, "status": "refunded"}
+    payment, refund = _facts(_event("order_created", "900001", attributes))
+    assert isinstance(payment, PaymentFact)
     assert (refund.refund_id, refund.amount_cents) == ("order:900001", 11800)
 
 
-def test_the_first_invoice_is_the_same_money_as_its_order(stage):
+def test_first_invoice_duplicates_its_order(stage):
     sale = stage.pay(Purchase(cents=11800))
     facts = [fact for sent in sale.sent for fact in _facts(json.loads(sent.body))]
     assert [type(fact) for fact in facts] == [PaymentFact, ReferralFact, IgnoredFact]
 
 
-def test_the_first_invoice_of_an_order_of_nothing_is_a_sale_of_its_own(stage):
+def test_first_invoice_of_a_zero_order_is_a_sale(stage):
     order = stage.start_trial(Purchase(cents=0, customer="7"))[0]
-    told = {**_INVOICE, "billing_reason": "initial", "subscription_id": 37}
+    attributes = {**_INVOICE, "billing_reason": "initial", "subscription_id": 37}
     (free,) = _facts(json.loads(order.body))
-    (paid,) = _facts(_event("subscription_payment_success", "5", told))
-    (refund,) = _facts(_event("subscription_payment_refunded", "5", {**told, "refunded_amount": 100}))
-    assert isinstance(free, ReferralFact)  # nothing was paid, and nobody began a trial of it alone
-    assert (paid.external_id, refund.sale_ids, refund.refund_id) == ("invoice:5", ("invoice:5",), "invoice:5")
+    (payment,) = _facts(_event("subscription_payment_success", "5", attributes))
+    (refund,) = _facts(_event("subscription_payment_refunded", "5", {**attributes, "refunded_amount": 100}))
+    assert isinstance(free, ReferralFact)  # nothing was paid, and a zero order alone is no trial
+    assert (payment.external_id, refund.sale_ids, refund.refund_id) == ("invoice:5", ("invoice:5",), "invoice:5")
 
 
-def test_a_refund_told_of_the_order_and_of_its_first_invoice_counts_once_by_the_larger_figure(stage):
+def test_refunds_of_order_and_first_invoice_share_an_id(stage):
     sale = stage.pay(Purchase(cents=11800))
-    (of_order,) = _facts(json.loads(stage.refund(sale, 4720)[0].body))
+    (order_refund,) = _facts(json.loads(stage.refund(sale, 4720)[0].body))
     invoice = json.loads(sale.sent[2].body)["data"]
-    told = {**invoice["attributes"], "refunded_amount": 5000}
-    (of_invoice,) = _facts(_event("subscription_payment_refunded", invoice["id"], told))
-    assert of_order.refund_id == of_invoice.refund_id == sale.id
-    assert of_order.sale_ids == of_invoice.sale_ids == (sale.id,)
-    assert (of_order.amount_cents, of_invoice.amount_cents) == (4720, 5000)
-    assert of_order.is_cumulative
-    assert of_invoice.is_cumulative
+    attributes = {**invoice["attributes"], "refunded_amount": 5000}
+    (invoice_refund,) = _facts(_event("subscription_payment_refunded", invoice["id"], attributes))
+    assert order_refund.refund_id == invoice_refund.refund_id == sale.id
+    assert order_refund.sale_ids == invoice_refund.sale_ids == (sale.id,)
+    assert (order_refund.amount_cents, invoice_refund.amount_cents) == (4720, 5000)
+    assert order_refund.is_cumulative
+    assert invoice_refund.is_cumulative
 
 
-def test_codes_are_asked_for_where_something_was_taken_off(stage):
+def test_codes_are_requested_only_for_discounted_orders(stage):
     sent = stage.pay(Purchase(code="ANNA10", code_id="77")).sent[0]
-    (paid,) = _facts(json.loads(sent.body))
-    assert paid.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
-    asked = len(stage.asked)
+    (payment,) = _facts(json.loads(sent.body))
+    assert payment.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
+    calls_before = len(stage.asked)
     _facts(json.loads(stage.pay(Purchase()).sent[0].body))
-    assert len(stage.asked) == asked
+    assert len(stage.asked) == calls_before
 
 
-def test_what_is_read_from_a_list_names_nobody_and_says_so(stage):
+def test_listed_sale_has_no_referral(stage):
     sale = stage.pay(Purchase(slug="jane"))
     (page, _) = list(GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)))
-    (paid,) = GATEWAY.facts(ACCOUNT, page[0])
-    assert (page[0].key, paid.external_id) == (f"reconcile:{sale.id}", sale.id)
-    assert (paid.origin.carriers, paid.origin.is_referral_lost) == ((), True)
+    (payment,) = GATEWAY.facts(ACCOUNT, page[0])
+    assert (page[0].key, payment.external_id) == (f"reconcile:{sale.id}", sale.id)
+    assert (payment.origin.carriers, payment.origin.is_referral_lost) == ((), True)
 
 
-def test_a_refund_of_an_older_payment_is_listed_again_whenever_it_grew(stage):
+def test_grown_refund_of_an_older_payment_is_listed_again(stage):
     sale = stage.pay(Purchase(cents=11800))
     since = stage.now + timedelta(days=1)
     assert list(GATEWAY.list_payments(ACCOUNT, since)) == []
@@ -164,14 +173,16 @@ def test_a_refund_of_an_older_payment_is_listed_again_whenever_it_grew(stage):
     assert list(GATEWAY.list_payments(ACCOUNT, since + timedelta(days=31))) == []
 
 
-def test_every_page_of_a_list_is_read(stage):
+def test_all_pages_of_a_list_are_read(stage):
     ids = {stage.pay(Purchase(customer=str(number))).id for number in range(130)}
-    found = [delivery for page in GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)) for delivery in page]
-    assert ids <= {delivery.key.removeprefix("reconcile:") for delivery in found}
+    deliveries = [
+        delivery for page in GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)) for delivery in page
+    ]
+    assert ids <= {delivery.key.removeprefix("reconcile:") for delivery in deliveries}
 
 
 @pytest.mark.parametrize("status", ["pending", "failed", "fraudulent", None])
-def test_an_order_that_is_not_paid_is_nothing(status):
+def test_unpaid_order_is_ignored(status):
     assert _facts(_event("order_created", "1", {**_ORDER, "status": status})) == (IgnoredFact("not_paid"),)
 
 
@@ -189,37 +200,37 @@ def test_an_order_that_is_not_paid_is_nothing(status):
         {"customer_id": "x" * 500},
     ],
 )
-def test_an_order_that_makes_no_sense_is_no_money(change):
+def test_malformed_order_is_unreadable(change):
     with pytest.raises(UnreadableEvent):
         _facts(_event("order_created", "1", {**_ORDER, **change}))
 
 
-def test_an_id_of_500_characters_is_no_money():
+def test_oversized_id_is_unreadable():
     with pytest.raises(UnreadableEvent):
         _facts(_event("order_created", "1" * 500, _ORDER))
 
 
-def test_a_refund_without_its_figure_is_unreadable_and_one_of_nothing_is_nothing():
-    told = {name: value for name, value in _ORDER.items() if name != "refunded_amount"}
+def test_refund_without_an_amount_is_unreadable_unless_full():
+    attributes = {name: value for name, value in _ORDER.items() if name != "refunded_amount"}
     with pytest.raises(UnreadableEvent):
-        _facts(_event("order_refunded", "1", told))
-    (whole,) = _facts(_event("order_refunded", "1", {**told, "refunded": True}))
-    assert isinstance(whole, RefundFact)
-    assert whole.amount_cents is None
+        _facts(_event("order_refunded", "1", attributes))
+    (full_refund,) = _facts(_event("order_refunded", "1", {**attributes, "refunded": True}))
+    assert isinstance(full_refund, RefundFact)
+    assert full_refund.amount_cents is None
     assert _facts(_event("order_refunded", "1", _ORDER)) == (IgnoredFact("no_money_moved"),)
 
 
-def test_the_webhook_is_made_for_the_store_with_a_secret_that_they_take(stage):
+def test_webhook_is_created_for_the_store_with_a_valid_secret(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
-    sent = stage.asked[-1].json["data"]
+    data = stage.asked[-1].json["data"]
     assert 6 <= len(made["webhookSecret"]) <= 40
-    assert sent["attributes"]["secret"] == made["webhookSecret"]
-    assert sent["relationships"]["store"]["data"] == {"type": "stores", "id": "1"}
+    assert data["attributes"]["secret"] == made["webhookSecret"]
+    assert data["relationships"]["store"]["data"] == {"type": "stores", "id": "1"}
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     assert f"/v1/webhooks/{made['webhook']}" not in stage.objects
 
 
-def test_a_key_that_does_not_see_the_store_is_refused(stage):
+def test_key_without_access_to_the_store_is_refused(stage):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(dataclasses.replace(ACCOUNT, credentials={"apiKey": "ls_live_fake", "storeId": "2"}))

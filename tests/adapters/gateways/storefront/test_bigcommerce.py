@@ -1,4 +1,4 @@
-"""bigcommerce: its samples and its traps."""
+"""BigCommerce: samples of its events, and pitfalls."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -74,59 +74,59 @@ def stage(stage):
     return stage
 
 
-def _told(stage, **other):
+def _read_order(stage, **other):
     stage.objects["/v2/orders/250"].update(other)
     return facts(stage, stage.called("store/order/statusUpdated", _HOOK["data"]))
 
 
-def _refunded(stage, **other):
+def _read_refund(stage, **other):
     stage.objects["/v3/orders/payment_actions/refunds/3"]["data"].update(other)
     data = {"type": "order", "id": 250, "refund": {"refund_id": 3}}
     return facts(stage, stage.called("store/order/refund/created", data))
 
 
 class TestProof:
-    def test_the_signature_of_the_vector_holds(self):
-        known = GatewayAccount("live", {"clientSecret": "test_bc_client_secret"})
+    def test_known_signature_is_valid_within_five_minutes(self):
+        known_account = GatewayAccount("live", {"clientSecret": "test_bc_client_secret"})
         headers = {
             "webhook-id": "msg_1",
             "webhook-timestamp": "1790000000",
             "webhook-signature": "v1,BwbYGLAnM4qt54SHYMW3BjbHohDM+jWgY3TPn2E96MY=",
         }
         body, at = b'{"id":1001,"total_price":"118.00"}', datetime.fromtimestamp(1790000000, UTC)
-        assert GATEWAY.prove(known, inbound(Sent(body, headers), at)).deliveries
-        for late in (timedelta(seconds=301), timedelta(seconds=-301)):
+        assert GATEWAY.prove(known_account, inbound(Sent(body, headers), at)).deliveries
+        for offset in (timedelta(seconds=301), timedelta(seconds=-301)):
             with pytest.raises(NotProved):
-                GATEWAY.prove(known, inbound(Sent(body, headers), at + late))
+                GATEWAY.prove(known_account, inbound(Sent(body, headers), at + offset))
         with pytest.raises(NotProved):
-            GATEWAY.prove(known, inbound(Sent(body, {**headers, "webhook-id": "msg_2"}), at))
+            GATEWAY.prove(known_account, inbound(Sent(body, {**headers, "webhook-id": "msg_2"}), at))
 
-    def test_a_good_signature_without_our_word_is_refused(self, stage):
+    def test_signature_without_the_hook_token_is_rejected(self, stage):
         sent = signed(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
                 GATEWAY.prove(account(stage), inbound(Sent(sent.body, {**sent.headers, "X-Hook-Token": word})))
 
-    def test_a_callback_of_the_older_kind_is_proved_by_our_word_alone(self, stage):
+    def test_unsigned_legacy_callback_needs_only_the_hook_token(self, stage):
         body = json.dumps(_HOOK).encode()
         (delivery,) = GATEWAY.prove(account(stage), inbound(Sent(body, {"X-Hook-Token": WORD}))).deliveries
         assert delivery.key == _HOOK["hash"]
-        unknown = GatewayAccount("live", stage.credentials)
+        account_without_token = GatewayAccount("live", stage.credentials)
         with pytest.raises(NotProved):
-            GATEWAY.prove(unknown, inbound(Sent(body, {"X-Hook-Token": WORD})))
+            GATEWAY.prove(account_without_token, inbound(Sent(body, {"X-Hook-Token": WORD})))
 
-    def test_our_word_does_not_make_a_bad_signature_good(self, stage):
+    def test_hook_token_does_not_replace_an_invalid_signature(self, stage):
         headers = {"X-Hook-Token": WORD, "webhook-signature": "v1,x"}
         with pytest.raises(NotProved):
             GATEWAY.prove(account(stage), inbound(Sent(b"{}", headers)))
 
 
-def test_the_samples_of_a_sale(stage):
-    (payment,) = _told(stage)
+def test_paid_order_is_a_payment(stage):
+    (payment,) = _read_order(stage)
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("250", 11_800, "USD")
     assert payment.net_cents == 9_000
-    assert payment.paid_at == stage.now.replace(microsecond=0)  # it was not paid until the callback
+    assert payment.paid_at == stage.now.replace(microsecond=0)  # it became paid with the callback
     (shipped,) = facts(stage, stage.told(250, before=11))
     assert shipped.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
     origin = payment.origin
@@ -147,34 +147,34 @@ def test_the_samples_of_a_sale(stage):
     ],
     ids=["promotion with the code", "promotion with another code", "no promotion", "older coupon", "no id"],
 )
-def test_coupon_id_is_certain_where_that_promotion_has_the_code(stage, coupon, id, is_certain):
+def test_coupon_id_is_certain_only_if_the_promotion_has_the_code(stage, coupon, id, is_certain):
     for promotion, code in ((40, "Anna10"), (41, "BEN10")):
         stage.codes.promotions[promotion] = {"id": promotion}
         stage.codes.kept.append({"id": stage.number(), "code": code, "promotion": promotion})
     stage.objects["/v2/orders/250/coupons"] = [{"id": 3, "code": "ANNA10", **coupon}]
 
-    (payment,) = _told(stage)
+    (payment,) = _read_order(stage)
 
     assert payment.origin.codes == (RedeemedCode("ANNA10", "bigcommerce_coupon_code", id, is_certain),)
 
 
 @pytest.mark.parametrize("status", [2, 3, 8, 9, 10, 11])
-def test_statuses_that_are_paid(stage, status):
-    assert [type(fact) for fact in _told(stage, status_id=status)] == [PaymentFact]
+def test_paid_status_is_a_payment(stage, status):
+    assert [type(fact) for fact in _read_order(stage, status_id=status)] == [PaymentFact]
 
 
 @pytest.mark.parametrize("status", [0, 1, 7, 12, None])
-def test_an_order_that_is_not_paid_is_no_sale(stage, status):
-    assert _told(stage, status_id=status) == [IgnoredFact("not_paid")]
+def test_unpaid_order_is_ignored(stage, status):
+    assert _read_order(stage, status_id=status) == [IgnoredFact("not_paid")]
 
 
 @pytest.mark.parametrize("other", [{"status_id": 5}, {"status_id": 6}, {"is_deleted": True}])
 def test_cancelled_declined_or_deleted_order_is_reported_as_cancelled(stage, other):
     at = datetime(2026, 11, 20, 15, 0, 5, tzinfo=UTC)
-    assert _told(stage, **other) == [CancelledFact(sale_ids=("250",), told_at=at)]
+    assert _read_order(stage, **other) == [CancelledFact(sale_ids=("250",), told_at=at)]
 
 
-def test_updated_order_reports_its_total_by_one_call(stage):
+def test_updated_order_reports_its_total_with_one_request(stage):
     stage.objects["/v2/orders/250"] |= {"total_inc_tax": "60.0000", "total_tax": "0.0000"}
     (total,) = facts(stage, stage.called("store/order/updated", {"type": "order", "id": 250}))
     assert isinstance(total, TotalFact)
@@ -182,42 +182,42 @@ def test_updated_order_reports_its_total_by_one_call(stage):
     assert len(stage.asked) == 1
 
 
-def test_what_the_callback_says_of_the_status_is_not_believed(stage):
+def test_status_is_read_from_the_order_not_the_callback(stage):
     stage.objects["/v2/orders/250"]["status_id"] = 1
-    assert _told(stage) == [IgnoredFact("not_paid")]
+    assert _read_order(stage) == [IgnoredFact("not_paid")]
 
 
 @pytest.mark.parametrize("status", [4, 14])
-def test_an_order_that_is_seen_refunded_brings_its_refunds(stage, status):
+def test_refunded_order_is_reported_with_its_refunds(stage, status):
     stage.objects["/v3/orders/250/payment_actions/refunds"] = {"data": [_REFUND]}
-    payment, refund = _told(stage, status_id=status)
+    payment, refund = _read_order(stage, status_id=status)
     assert (payment.amount_cents, refund.amount_cents) == (11_800, 4_720)
 
 
-def test_a_cart_and_a_comment_may_carry_the_referral_too(stage):
+def test_cart_and_comment_carry_a_referral(stage):
     stage.objects["/v3/orders/250/metafields"] = {"data": []}
     stage.objects[f"/v3/carts/{_ORDER['cart_id']}/metafields"] = {"data": [{"key": "via", "value": "ben"}]}
-    (payment,) = _told(stage, customer_message="Please ring twice. via=cy")
+    (payment,) = _read_order(stage, customer_message="Please ring twice. via=cy")
     assert payment.origin.carriers == (
         Carrier("bigcommerce_metadata", {"via": "ben"}),
         Carrier("bigcommerce_custom_field", {"via": "cy"}),
     )
 
 
-def test_what_the_token_may_not_read_is_left_out(stage):
+def test_forbidden_details_are_left_out(stage):
     stage.forbidden = {"metafields", "transactions", "coupons"}
-    (payment,) = _told(stage)
+    (payment,) = _read_order(stage)
     assert (payment.amount_cents, payment.origin.carriers, payment.origin.codes) == (11_800, (), ())
 
 
-def test_a_transaction_of_a_test_makes_a_test(stage):
+def test_test_transaction_marks_the_payment_as_test(stage):
     stage.objects["/v3/orders/250/transactions"] = {"data": [{"test": False}, {"test": True}]}
-    assert _told(stage)[0].origin.is_test is True
+    assert _read_order(stage)[0].origin.is_test is True
 
 
 class TestRefunds:
-    def test_the_samples_of_a_refund(self, stage):
-        (refund,) = _refunded(stage, reason="broken")
+    def test_refund_is_reported(self, stage):
+        (refund,) = _read_refund(stage, reason="broken")
         assert refund == RefundFact(
             refund_id="refund:3",
             sale_ids=("250",),
@@ -227,75 +227,75 @@ class TestRefunds:
             reason="broken",
         )
 
-    def test_declined_payments_are_no_money(self, stage):
+    def test_declined_refund_payments_are_not_counted(self, stage):
         parts = [{"amount": 40, "is_declined": True}, {"amount": 7.2, "is_declined": False}]
-        assert _refunded(stage, payments=parts)[0].amount_cents == 720
-        assert _refunded(stage, payments=parts[:1]) == [IgnoredFact("no_money_moved")]
+        assert _read_refund(stage, payments=parts)[0].amount_cents == 720
+        assert _read_refund(stage, payments=parts[:1]) == [IgnoredFact("no_money_moved")]
 
-    def test_one_that_is_not_there_is_said(self, stage):
+    def test_missing_refund_is_unreadable(self, stage):
         del stage.objects["/v3/orders/payment_actions/refunds/3"]
         data = {"id": 250, "refund": {"refund_id": 3}}
         with pytest.raises(UnreadableEvent, match="refund 3"):
             facts(stage, stage.called("store/order/refund/created", data))
 
 
-def test_a_dispute_is_told_by_the_status_and_released_when_it_leaves_it(stage):
-    payment, opened = _told(stage, status_id=13)
+def test_dispute_opens_and_is_won_with_the_order_status(stage):
+    payment, dispute = _read_order(stage, status_id=13)
     assert isinstance(payment, PaymentFact)
-    assert isinstance(opened, DisputeFact)
-    assert (opened.state, opened.sale_ids) == (DisputeState.Opened, ("250",))
+    assert isinstance(dispute, DisputeFact)
+    assert (dispute.state, dispute.sale_ids) == (DisputeState.Opened, ("250",))
     stage.objects["/v2/orders/250"]["status_id"] = 11
-    _, won = facts(stage, stage.told(250, before=13))
-    assert (won.state, won.dispute_id) == (DisputeState.Won, opened.dispute_id)
+    _, won_dispute = facts(stage, stage.told(250, before=13))
+    assert (won_dispute.state, won_dispute.dispute_id) == (DisputeState.Won, dispute.dispute_id)
 
 
-def test_the_sample_of_an_uninstalled_app(stage):
-    told = stage.called("store/app/uninstalled", {"type": "app", "id": None})
-    assert isinstance(facts(stage, told)[0], DisconnectedFact)
+def test_uninstalled_app_is_disconnected(stage):
+    event = stage.called("store/app/uninstalled", {"type": "app", "id": None})
+    assert isinstance(facts(stage, event)[0], DisconnectedFact)
 
 
 @pytest.mark.parametrize("amount", ["-1.0000", "1e30", "", None, [], True])
-def test_an_amount_that_is_none_is_unreadable(stage, amount):
+def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
-        _told(stage, total_inc_tax=amount)
+        _read_order(stage, total_inc_tax=amount)
     if amount is not None:
         with pytest.raises(UnreadableEvent):
-            _refunded(stage, payments=[{"amount": amount}])
+            _read_refund(stage, payments=[{"amount": amount}])
 
 
-def test_unreadable_refund_of_an_order_waits_for_a_person_while_the_order_counts(stage):
+def test_unreadable_refund_is_unclear_while_the_order_counts(stage):
     refunds = [{"id": 3, "order_id": 250, "created": "2026-11-22T09:00:00+00:00", "total_amount": "a lot"}]
     refunds += [{**refunds[0], "id": 4, "total_amount": 33.3333}]
     stage.objects["/v3/orders/250/payment_actions/refunds"] = {"data": refunds}
-    payment, unclear, refund = _told(stage, status_id=14)
+    payment, unclear, refund = _read_order(stage, status_id=14)
     assert (payment.amount_cents, unclear) == (11_800, UnclearFact("refund_amount_unknown"))
     assert (refund.refund_id, refund.amount_cents) == ("refund:4", 3_333)
 
 
 @pytest.mark.parametrize("order_id", ["7" * 500, "../store", "1/coupons", None, {}, "x"])
-def test_an_id_that_is_none_is_not_asked_for(stage, order_id):
+def test_malformed_order_id_is_unreadable_without_a_request(stage, order_id):
     with pytest.raises(UnreadableEvent):
         facts(stage, stage.called("store/order/statusUpdated", {"type": "order", "id": order_id}))
     assert stage.asked == []
 
 
-def test_a_store_that_is_away_is_asked_again_later(stage):
+def test_unreachable_store_raises_gateway_unreachable(stage):
     stage.faults.append("busy")
     with pytest.raises(GatewayUnreachable):
-        _told(stage)
+        _read_order(stage)
 
 
-@pytest.mark.parametrize("typed", ["", "abc/../v2", "abc 123", "stores/abc"])
-def test_a_hash_that_is_none_is_refused(stage, typed):
+@pytest.mark.parametrize("store_hash", ["", "abc/../v2", "abc 123", "stores/abc"])
+def test_malformed_store_hash_is_rejected(stage, store_hash):
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage, storeHash=typed))
+        GATEWAY.check(account(stage, storeHash=store_hash))
 
 
 class TestWebhooks:
     ADDRESS = "https://finderfee.example/api/gateways/bigcommerce/token"
 
     @pytest.mark.parametrize(("has_uninstalled", "count"), [(True, 6), (False, 5)])
-    def test_they_are_made_with_our_word_and_taken_back(self, stage, has_uninstalled, count):
+    def test_webhooks_share_one_token_and_are_removed(self, stage, has_uninstalled, count):
         stage.hooks.clear()
         stage.has_uninstalled = has_uninstalled
         subscribed = GATEWAY.subscribe(account(stage), self.ADDRESS)
@@ -305,29 +305,29 @@ class TestWebhooks:
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, subscribed.made))
         assert stage.hooks == {}
 
-    def test_nothing_stays_where_the_store_is_away_in_between(self, stage):
+    def test_failed_subscription_leaves_no_webhook(self, stage):
         stage.hooks.clear()
         stage.faults.extend(["", "fail"])
         with pytest.raises(GatewayUnreachable):
             GATEWAY.subscribe(account(stage), self.ADDRESS)
         assert stage.hooks == {}
 
-    def test_those_that_the_store_gave_up_are_woken_by_every_listing(self, stage):
+    def test_listing_reactivates_disabled_webhooks(self, stage):
         stage.hooks["21"]["is_active"] = False
         stage.hooks.pop("22")
         listed(stage, stage.now)
         assert {number: hook["is_active"] for number, hook in stage.hooks.items()} == {"21": True, "23": True}
 
 
-def test_every_page_of_what_changed_is_read(stage, monkeypatch):
+def test_all_pages_of_changed_orders_are_read(stage, monkeypatch):
     stage.objects.clear()
     monkeypatch.setattr("adapters.gateways.storefront.bigcommerce._PAGE", 2)
-    sold = [stage.pay(Purchase(customer=str(number))) for number in range(4)]
-    stage.objects[f"/v2/orders/{sold[0].id}"]["date_created"] = "Wed, 01 Jan 2020 00:00:00 +0000"
-    stage.objects[f"/v2/orders/{sold[1].id}"]["status_id"] = 1
-    stage.refund(sold[0], 100)
-    told = listed(stage, stage.now - timedelta(hours=1))
-    (refund,) = [key for key in told if key.startswith("reconcile:refund:")]
-    assert [type(fact) for fact in told.pop(refund)] == [RefundFact]
-    # The old one too: when it was paid, the list does not say.
-    assert list(told) == [f"reconcile:{sale.id}" for sale in (sold[0], *sold[2:])]
+    sales = [stage.pay(Purchase(customer=str(number))) for number in range(4)]
+    stage.objects[f"/v2/orders/{sales[0].id}"]["date_created"] = "Wed, 01 Jan 2020 00:00:00 +0000"
+    stage.objects[f"/v2/orders/{sales[1].id}"]["status_id"] = 1
+    stage.refund(sales[0], 100)
+    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    (refund,) = [key for key in listed_facts if key.startswith("reconcile:refund:")]
+    assert [type(fact) for fact in listed_facts.pop(refund)] == [RefundFact]
+    # Includes the old order, because the list does not say when it was paid.
+    assert list(listed_facts) == [f"reconcile:{sale.id}" for sale in (sales[0], *sales[2:])]

@@ -1,4 +1,4 @@
-"""shopify: its samples and its traps."""
+"""Shopify: samples of its events, and pitfalls."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -66,26 +66,26 @@ def _order(**other):
     return signed("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
 
 
-def test_the_signature_of_the_vector_holds():
-    known = GatewayAccount("live", {"shopDomain": SHOP, "clientSecret": "test_client_secret"})
+def test_known_signature_is_valid():
+    known_account = GatewayAccount("live", {"shopDomain": SHOP, "clientSecret": "test_client_secret"})
     headers = {"X-Shopify-Hmac-Sha256": "pB3otUjELt/vzBLfydXeoJe+AImABXUKKwVef69haak=", "X-Shopify-Topic": "x"}
-    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"119.00"}', headers)))
+        GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"119.00"}', headers)))
 
 
-def test_a_webhook_of_another_shop_is_refused_though_the_app_is_the_same(stage):
+def test_webhook_of_another_shop_is_rejected(stage):
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), inbound(signed("orders/paid", _SALE, shop="hats.myshopify.com")))
 
 
-def test_both_secrets_count_while_one_is_replaced(stage):
+def test_both_secrets_are_valid_during_a_rotation(stage):
     rotated = GatewayAccount("live", {**stage.credentials, "clientSecret": "new"}, {}, (stage.credentials,))
     for secret in ("new", SECRET):
         assert GATEWAY.prove(rotated, inbound(signed("orders/paid", _SALE, secret=secret))).deliveries
 
 
-def test_the_sample_of_a_sale(stage):
+def test_paid_order_is_a_payment(stage):
     (payment,) = facts(stage, signed("orders/paid", _SALE))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("5678901234567", 11_800, 9_000)
@@ -99,7 +99,7 @@ def test_the_sample_of_a_sale(stage):
     assert origin.codes == (RedeemedCode("ANNA10", "shopify_coupon_code"),)
 
 
-def test_the_sample_of_a_renewal_asks_for_no_journey(stage):
+def test_renewal_requests_no_journey(stage):
     renewal = _order(
         id=5678901234999,
         source_name="subscription_contract_checkout_one",
@@ -115,50 +115,50 @@ def test_the_sample_of_a_renewal_asks_for_no_journey(stage):
     assert stage.asked == []
 
 
-def test_numbers_that_no_float_holds_stay_exact(stage):
+def test_large_ids_stay_exact(stage):
     (payment,) = facts(stage, _order(id=9_223_372_036_854_775_807))
     assert payment.external_id == "9223372036854775807"
 
 
-def test_hidden_cart_attributes_and_properties_of_an_item_are_read(stage):
+def test_hidden_cart_attributes_and_item_properties_are_read(stage):
     lines = [{"properties": [{"name": "_via", "value": "ben"}]}]
     (payment,) = facts(stage, _order(note_attributes=[], landing_site=None, line_items=lines))
     assert payment.origin.carriers == (Carrier("shopify_web_pixel", {"via": "ben"}),)
 
 
-def test_shipping_with_its_tax_inside_is_taken_off_once(stage):
+def test_shipping_with_included_tax_is_subtracted_once(stage):
     lines = [{"tax_lines": [{"price": "1.60"}]}]
     (payment,) = facts(stage, _order(taxes_included=True, total_price="100.00", shipping_lines=lines))
     assert payment.net_cents == 10_000 - 1_800 - (1_000 - 160)
 
 
-def test_an_order_that_is_not_paid_is_no_sale(stage):
+def test_unpaid_order_is_ignored(stage):
     assert facts(stage, _order(financial_status="pending")) == [IgnoredFact("not_paid")]
 
 
-def test_a_guest_has_no_customer(stage):
+def test_guest_has_no_customer_id(stage):
     (payment,) = facts(stage, _order(customer=None, email=None, contact_email="guest@example.com"))
     assert (payment.origin.customer_id, payment.origin.email) == (None, "guest@example.com")
 
 
 @pytest.mark.parametrize("amount", ["-1.00", "1e30", "NaN", None, True, "9" * 40])
-def test_an_amount_that_is_none_is_unreadable(stage, amount):
+def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
         facts(stage, _order(total_price=amount))
 
 
-def test_an_id_of_500_characters_is_unreadable(stage):
+def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
         facts(stage, _order(id="7" * 500))
 
 
-class TestJourney:
+class TestCustomerJourney:
     def _paid(self, stage, journey):
         sale = stage.pay(Purchase(slug=None))
         stage.journeys[sale.id] = journey
         return facts(stage, *sale.sent)
 
-    def test_the_last_visit_counts_before_the_first(self, stage):
+    def test_last_visit_precedes_the_first(self, stage):
         visits = {
             "lastVisit": {"landingPage": "https://mugs.example.com/?via=last&utm_source=x"},
             "firstVisit": {"landingPage": "https://mugs.example.com/?via=first"},
@@ -167,7 +167,7 @@ class TestJourney:
         assert [carrier.fields["via"] for carrier in payment.origin.carriers] == ["last", "first"]
         assert {carrier.method for carrier in payment.origin.carriers} == {"shopify_customer_journey"}
 
-    def test_one_that_is_not_ready_is_waited_for_and_not_for_ever(self, stage):
+    def test_unready_journey_is_awaited_for_a_limited_time(self, stage):
         with pytest.raises(GatewayUnreachable):
             self._paid(stage, {"ready": False})
         stage.now -= timedelta(minutes=20)
@@ -180,24 +180,24 @@ class TestRefunds:
         sale = stage.pay(Purchase(cents=11_800))
         return sale, {**_REFUND, "order_id": int(sale.id)}
 
-    def test_the_orders_total_is_what_went_back(self, stage):
-        sale, told = self._sold(stage)
+    def test_refunded_total_of_the_order_is_cumulative(self, stage):
+        sale, refund_event = self._sold(stage)
         stage.refunded[sale.id] = 4_720
-        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        (refund,) = facts(stage, stage.sent("refunds/create", refund_event))
         assert (refund.amount_cents, refund.is_cumulative, refund.sale_ids) == (4_720, True, (sale.id,))
 
-    def test_a_refund_that_moved_no_money_is_none(self, stage):
-        _, told = self._sold(stage)
-        assert facts(stage, stage.sent("refunds/create", told)) == [IgnoredFact("no_money_moved")]
+    def test_refund_without_money_is_ignored(self, stage):
+        _, refund_event = self._sold(stage)
+        assert facts(stage, stage.sent("refunds/create", refund_event)) == [IgnoredFact("no_money_moved")]
 
-    def test_money_in_another_currency_is_counted_in_the_shops(self, stage):
-        sale, told = self._sold(stage)
+    def test_refund_is_in_the_shops_currency(self, stage):
+        sale, refund_event = self._sold(stage)
         stage.refunded[sale.id] = 3_500
-        told["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
-        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        refund_event["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
+        (refund,) = facts(stage, stage.sent("refunds/create", refund_event))
         assert (refund.amount_cents, refund.currency) == (3_500, "USD")
 
-    def test_of_an_order_that_may_not_be_read_it_is_its_own_transactions(self, stage):
+    def test_refund_of_an_unreadable_order_uses_its_own_transactions(self, stage):
         (refund,) = facts(stage, stage.sent("refunds/create", _REFUND))
         assert refund == RefundFact(
             refund_id="880001",
@@ -208,13 +208,13 @@ class TestRefunds:
         )
 
     @pytest.mark.parametrize("other", [{"status": "pending"}, {"currency": "CAD"}, {"kind": "void"}])
-    def test_money_is_never_guessed(self, stage, other):
-        told = {**_REFUND, "transactions": [{**_REFUND["transactions"][0], **other}]}
+    def test_ambiguous_refund_amount_is_unreadable(self, stage, other):
+        refund_event = {**_REFUND, "transactions": [{**_REFUND["transactions"][0], **other}]}
         with pytest.raises(UnreadableEvent, match="read_all_orders"):
-            facts(stage, stage.sent("refunds/create", told))
+            facts(stage, stage.sent("refunds/create", refund_event))
 
 
-def test_the_sample_of_a_dispute_and_how_it_ends(stage):
+def test_dispute_state_follows_its_status(stage):
     states = {"needs_response": DisputeState.Opened, "accepted": DisputeState.Lost, "charge_refunded": DisputeState.Won}
     for status, state in states.items():
         (dispute,) = facts(stage, stage.sent("disputes/update", {**_DISPUTE, "status": status}))
@@ -223,51 +223,53 @@ def test_the_sample_of_a_dispute_and_how_it_ends(stage):
 
 
 @pytest.mark.parametrize("other", [{"type": "inquiry", "status": "lost"}, {"status": "x"}, {"order_id": None}])
-def test_an_inquiry_moves_no_money(stage, other):
+def test_inquiry_or_malformed_dispute_is_ignored(stage, other):
     assert facts(stage, stage.sent("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
 
 
-def test_the_sample_of_an_uninstalled_app(stage):
-    told = {"id": 548380009, "name": "Mug Shop", "domain": "mugs.example.com", "myshopify_domain": SHOP}
-    assert isinstance(facts(stage, stage.sent("app/uninstalled", told))[0], DisconnectedFact)
+def test_uninstalled_app_is_disconnected(stage):
+    refund_event = {"id": 548380009, "name": "Mug Shop", "domain": "mugs.example.com", "myshopify_domain": SHOP}
+    assert isinstance(facts(stage, stage.sent("app/uninstalled", refund_event))[0], DisconnectedFact)
 
 
 class TestCredentials:
-    def test_a_token_is_asked_for_once(self, stage):
+    def test_token_is_requested_once(self, stage):
         GATEWAY.check(account(stage))
         for _ in range(3):
             facts(stage, stage.sent("refunds/create", {**_REFUND}))
         assert stage.tokens_given == 1
 
-    def test_a_token_that_is_not_taken_any_more_is_replaced(self, stage):
+    def test_rejected_token_is_replaced(self, stage):
         GATEWAY.check(account(stage))
         stage.token = "shpca_another"
         assert facts(stage, stage.sent("refunds/create", _REFUND))
         assert stage.tokens_given == 2
 
-    def test_a_pasted_token_is_used_as_it_is(self, stage):
+    def test_pasted_token_is_used_unchanged(self, stage):
         GATEWAY.check(account(stage, accessToken=TOKEN))
         assert stage.tokens_given == 0
 
-    def test_a_missing_scope_is_said(self, stage):
+    def test_missing_scope_is_reported(self, stage):
         stage.scopes = ["read_products"]
         with pytest.raises(CredentialsRefused, match="read_orders"):
             GATEWAY.check(account(stage))
 
-    @pytest.mark.parametrize("typed", ["mugs.example.com", "10.0.0.1", "localhost", "x.myshopify.com.evil.example", ""])
-    def test_only_a_shop_of_theirs_is_called(self, stage, typed):
+    @pytest.mark.parametrize(
+        "shop_domain", ["mugs.example.com", "10.0.0.1", "localhost", "x.myshopify.com.evil.example", ""]
+    )
+    def test_host_outside_myshopify_is_never_called(self, stage, shop_domain):
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, shopDomain=typed))
+            GATEWAY.check(account(stage, shopDomain=shop_domain))
         assert stage.asked == []
 
-    def test_a_shop_is_found_as_people_type_it(self, stage):
+    def test_shop_domain_is_normalized(self, stage):
         assert GATEWAY.check(account(stage, shopDomain=f" https://{SHOP.upper()}/admin ")).account == SHOP
 
 
 class TestWebhooks:
     ADDRESS = "https://finderfee.example/api/gateways/shopify/token"
 
-    def test_they_are_made_once_and_taken_back(self, stage):
+    def test_webhooks_are_created_once_and_removed(self, stage):
         first = GATEWAY.subscribe(account(stage), self.ADDRESS)
         again = GATEWAY.subscribe(account(stage), self.ADDRESS)
         assert len(stage.hooks) == 7
@@ -275,19 +277,19 @@ class TestWebhooks:
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, first.made))
         assert stage.hooks == {}
 
-    def test_without_the_scope_for_disputes_the_rest_is_told(self, stage):
+    def test_missing_dispute_scope_is_reported_as_a_setup_step(self, stage):
         stage.scopes = ["read_orders"]
         subscribed = GATEWAY.subscribe(account(stage), self.ADDRESS)
         assert len(stage.hooks) == 5
         assert "read_shopify_payments_disputes" in subscribed.setup.steps[0]
 
-    def test_nothing_stays_where_not_all_can_be_made(self, stage, monkeypatch):
-        made = stage._said_hook
+    def test_failed_subscription_leaves_no_webhook(self, stage, monkeypatch):
+        create_hook = stage._said_hook
         refusal = {"webhookSubscription": None, "userErrors": [{"message": "not approved to subscribe"}]}
 
         def refuse(variables):
             is_refused = variables["topic"] == "REFUNDS_CREATE"
-            return {"webhookSubscriptionCreate": refusal} if is_refused else made(variables)
+            return {"webhookSubscriptionCreate": refusal} if is_refused else create_hook(variables)
 
         monkeypatch.setattr(stage, "_said_hook", refuse)
         with pytest.raises(GatewayRejected, match="not approved"):
@@ -302,20 +304,20 @@ class TestWebhooks:
         ({"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}, GatewayRejected),
     ],
 )
-def test_errors_that_come_with_200_are_errors(stage, monkeypatch, error, raised):
+def test_error_with_status_200_raises(stage, monkeypatch, error, raised):
     answer = stage.answer
     monkeypatch.setattr(
-        stage, "answer", lambda asked: (200, {"errors": [error]}) if "graphql" in asked.path else answer(asked)
+        stage, "answer", lambda request: (200, {"errors": [error]}) if "graphql" in request.path else answer(request)
     )
     with pytest.raises(raised):
         GATEWAY.check(account(stage))
 
 
-def test_every_page_of_what_changed_is_read(stage):
-    sold = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
-    old = stage.orders[sold[0].id]
-    old["processed_at"] = "2020-01-01T00:00:00Z"
-    stage.refund(sold[0], 100)
+def test_all_pages_of_changed_orders_are_read(stage):
+    sales = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
+    old_order = stage.orders[sales[0].id]
+    old_order["processed_at"] = "2020-01-01T00:00:00Z"
+    stage.refund(sales[0], 100)
     keys = list(listed(stage, stage.now - timedelta(hours=1)))
-    # The old one too: when it was paid, the list does not say.
-    assert sorted(keys) == sorted([f"reconcile:{sold[0].id}:1.00", *(f"reconcile:{sale.id}" for sale in sold)])
+    # Includes the old order, because the list does not say when it was paid.
+    assert sorted(keys) == sorted([f"reconcile:{sales[0].id}:1.00", *(f"reconcile:{sale.id}" for sale in sales)])

@@ -1,4 +1,4 @@
-"""Updates of shopify's orders: their totals, and orders that are cancelled, voided or deleted."""
+"""Updates of Shopify orders: their totals, and cancelled, voided or deleted orders."""
 
 import json
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
     assert facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
 
 
-def test_deleted_order_is_cancelled_when_it_was_sent(stage):
+def test_deleted_order_is_cancelled_at_its_send_time(stage):
     sent = stage.sent("orders/delete", {"id": 5678901234567})
     at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
     (cancelled,) = facts(stage, Sent(sent.body, {**sent.headers, **at}))
@@ -52,15 +52,15 @@ def test_deleted_order_is_cancelled_when_it_was_sent(stage):
     [
         ("100.00", "100.00", None, (10_000, 10_000)),
         ("100.00", "60.00", None, (6_000, 6_000)),  # a line was removed, nothing was paid back
-        ("100.00", "60.00", "40.00", (10_000, 6_000)),  # it was paid back
-        ("100.00", "100.00", "10.00", (10_000, 10_000)),  # a refund that the total leaves out
-        ("150.00", "110.00", "40.00", (15_000, 11_000)),  # an exchange for something dearer
+        ("100.00", "60.00", "40.00", (10_000, 6_000)),  # it was refunded
+        ("100.00", "100.00", "10.00", (10_000, 10_000)),  # a refund that does not change the total
+        ("150.00", "110.00", "40.00", (15_000, 11_000)),  # an exchange for a more expensive item
     ],
 )
-def test_updated_order_reports_what_was_paid_and_what_it_comes_to(stage, total, current, refunded, amounts):
+def test_updated_order_reports_paid_and_total_amounts(stage, total, current, refunded, amounts):
     parts = [{"kind": "refund", "status": "success", "amount": refunded, "currency": "USD"}] if refunded else []
     other = {"total_price": total, "current_total_price": current, "refunds": [{"transactions": parts}]}
-    (told,) = facts(stage, _order("orders/updated", **other))
-    assert isinstance(told, TotalFact)
-    assert (told.amount_cents, told.total_cents) == amounts
+    (total_fact,) = facts(stage, _order("orders/updated", **other))
+    assert isinstance(total_fact, TotalFact)
+    assert (total_fact.amount_cents, total_fact.total_cents) == amounts
     assert stage.asked == []

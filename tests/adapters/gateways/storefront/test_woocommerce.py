@@ -1,4 +1,4 @@
-"""woocommerce: its samples and its traps."""
+"""WooCommerce: samples of its events, and pitfalls."""
 
 import dataclasses
 import json
@@ -63,22 +63,22 @@ def _order(**other):
     return signed(json.dumps({**_PAID, **other}).encode())
 
 
-def test_the_signature_of_the_vector_holds():
-    known = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
+def test_known_signature_is_valid():
+    known_account = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
     headers = {"X-WC-Webhook-Signature": "d7VuSwFsq6AxzIpBWtEqL1+mPzyeGPfIDv9i+Dqpzy8="}
-    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known, inbound(Sent(b'{"id":1002,"total_price":"118.00"}', headers)))
+        GATEWAY.prove(known_account, inbound(Sent(b'{"id":1002,"total_price":"118.00"}', headers)))
 
 
-def test_the_ping_of_a_saved_webhook_is_answered_and_means_nothing(stage):
+def test_ping_of_a_saved_webhook_gets_200(stage):
     proved = GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12")))
     assert (proved.status, proved.deliveries) == (200, ())
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12&id=727")))
 
 
-def test_the_sample_of_a_paid_order(stage):
+def test_paid_order_is_a_payment(stage):
     (payment,) = facts(stage, _order())
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("727", 11_800, 9_000)
@@ -110,20 +110,20 @@ def test_coupon_line_has_the_id_of_its_coupon(stage, meta, id):
     assert payment.origin.codes == (RedeemedCode("anna10", "woocommerce_coupon_code", id),)
 
 
-def test_the_sample_of_a_renewal_names_its_subscription(stage):
+def test_renewal_names_its_subscription(stage):
     meta = [{"id": 9, "key": "_subscription_renewal", "value": "740"}]
     (payment,) = facts(stage, _order(id=790, status="completed", total="29.00", total_tax="0.00", meta_data=meta))
     assert (payment.origin.subscription_id, payment.origin.customer_id) == ("740", "11")
 
 
-def test_the_sample_of_a_start_without_money_is_a_payment_of_nothing(stage):
+def test_zero_order_is_a_zero_payment(stage):
     (payment,) = facts(stage, _order(id=741, total="0.00", total_tax=None))
     assert (payment.amount_cents, payment.net_cents) == (0, None)
 
 
-def test_the_sample_of_a_partial_refund_comes_with_its_sale(stage):
-    told = _order(refunds=[{"id": 731, "reason": "", "total": "-47.20"}], date_modified_gmt="2026-11-22T09:00:00")
-    payment, refund = facts(stage, told)
+def test_partial_refund_is_reported_with_its_sale(stage):
+    event = _order(refunds=[{"id": 731, "reason": "", "total": "-47.20"}], date_modified_gmt="2026-11-22T09:00:00")
+    payment, refund = facts(stage, event)
     assert payment.external_id == "727"
     assert refund == RefundFact(
         refund_id="731",
@@ -135,18 +135,18 @@ def test_the_sample_of_a_partial_refund_comes_with_its_sale(stage):
 
 
 @pytest.mark.parametrize("status", ["cancelled", "failed", "trash"])
-def test_cancelled_order_that_was_paid_is_reported_with_its_refunds(stage, status):
+def test_cancelled_paid_order_is_reported_with_its_refunds(stage, status):
     cancelled, refund = facts(stage, _order(status=status, refunds=[{"id": 731, "total": "-40.00"}]))
     at = datetime(2026, 11, 20, 15, 0, 4, tzinfo=UTC)
     assert cancelled == CancelledFact(sale_ids=("727",), told_at=at)
     assert (refund.refund_id, refund.amount_cents) == ("731", 4_000)
 
 
-def test_order_that_was_never_paid_is_not_reported_as_cancelled(stage):
+def test_unpaid_cancelled_order_is_ignored(stage):
     assert facts(stage, _order(status="cancelled", date_paid_gmt=None)) == [IgnoredFact("not_paid")]
 
 
-def test_deleted_order_is_cancelled_when_its_event_came_in(stage):
+def test_deleted_order_is_cancelled_at_arrival(stage):
     (cancelled,) = facts(stage, stage.told({"id": 727}, topic="order.deleted"))
     assert isinstance(cancelled, CancelledFact)
     assert cancelled.sale_ids == ("727",)
@@ -161,36 +161,36 @@ def test_restored_order_is_newer_than_its_deletion(stage):
 @pytest.mark.parametrize(
     "other", [{"date_paid_gmt": None}, {"status": "on-hold"}, {"status": "pending"}, {"status": "checkout-draft"}]
 )
-def test_an_order_that_is_not_paid_is_no_sale(stage, other):
+def test_unpaid_order_is_ignored(stage, other):
     assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
 
 
-def test_a_guest_has_no_customer(stage):
+def test_guest_has_no_customer_id(stage):
     (payment,) = facts(stage, _order(customer_id=0, meta_data="none", coupon_lines=None))
     assert (payment.origin.customer_id, payment.origin.carriers, payment.origin.codes) == (None, (), ())
 
 
 @pytest.mark.parametrize("amount", ["-1.00", "1e30", "", None, [], "9" * 40])
-def test_an_amount_that_is_none_is_unreadable(stage, amount):
+def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
         facts(stage, _order(total=amount))
 
 
 @pytest.mark.parametrize("amount", ["-1.00", "1e30", "", None, [], "9" * 40])
-def test_unreadable_refund_waits_for_a_person_while_its_sale_counts(stage, amount):
-    listed = [{"id": 1, "total": f"-{amount}"}, {"id": 2, "total": "-33.3333"}]
-    payment, unclear, refund = facts(stage, _order(refunds=listed))
+def test_unreadable_refund_is_unclear_while_its_sale_counts(stage, amount):
+    refunds = [{"id": 1, "total": f"-{amount}"}, {"id": 2, "total": "-33.3333"}]
+    payment, unclear, refund = facts(stage, _order(refunds=refunds))
     assert (payment.amount_cents, unclear) == (11_800, UnclearFact("refund_amount_unknown"))
     assert (refund.refund_id, refund.amount_cents) == ("2", 3_333)
 
 
 @pytest.mark.parametrize("other", [{"id": "7" * 500}, {"date_paid_gmt": "yesterday"}, {"total": "x"}])
-def test_an_id_of_500_characters_and_what_else_cannot_be_read(stage, other):
+def test_oversized_id_or_malformed_field_is_unreadable(stage, other):
     with pytest.raises(UnreadableEvent):
         facts(stage, _order(**other))
 
 
-def test_two_changes_of_one_second_are_two_deliveries(stage):
+def test_changes_within_a_second_have_distinct_keys(stage):
     keys = {
         GATEWAY.prove(account(stage), inbound(_order(**other))).deliveries[0].key
         for other in ({}, {}, {"refunds": [{"id": 731, "total": "-1.00"}]})
@@ -199,67 +199,69 @@ def test_two_changes_of_one_second_are_two_deliveries(stage):
 
 
 class TestShop:
-    def test_one_without_permalinks_is_asked_at_its_other_address(self, stage):
+    def test_shop_without_permalinks_is_called_by_query(self, stage):
         stage.has_permalinks = False
         assert GATEWAY.check(account(stage)).account == "shop.example.com"
         assert stage.asked[-1].params["rest_route"] == ["/wc/v3/orders"]
 
-    def test_where_the_header_is_taken_away_the_keys_are_in_the_query(self, stage):
+    def test_keys_are_in_the_query_if_the_header_is_stripped(self, stage):
         stage.strips_header = True
         assert GATEWAY.check(account(stage)).account
         assert "Authorization" not in stage.asked[-1].headers
 
-    def test_a_page_of_a_guarding_plugin_is_no_answer(self, stage):
+    def test_page_of_a_security_plugin_raises_gateway_unreachable(self, stage):
         stage.faults.append("html")
         with pytest.raises(GatewayUnreachable):
             GATEWAY.check(account(stage))
 
-    @pytest.mark.parametrize("typed", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
-    def test_what_is_no_address_is_refused(self, stage, typed, monkeypatch):
-        _unplugged(monkeypatch)
+    @pytest.mark.parametrize("store_url", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
+    def test_malformed_address_is_rejected(self, stage, store_url, monkeypatch):
+        _call_entered_host(monkeypatch)
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, storeUrl=typed))
+            GATEWAY.check(account(stage, storeUrl=store_url))
 
     @pytest.mark.parametrize(
-        "typed",
+        "store_url",
         ["https://127.0.0.1", "https://10.0.0.7/shop", "http://localhost", "169.254.169.254", "https://2130706433"],
     )
-    def test_only_public_addresses_are_called(self, stage, typed, monkeypatch):
-        _unplugged(monkeypatch)
+    def test_private_address_is_never_called(self, stage, store_url, monkeypatch):
+        _call_entered_host(monkeypatch)
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, storeUrl=typed))
+            GATEWAY.check(account(stage, storeUrl=store_url))
         assert stage.asked == []
 
-    def test_a_typed_host_that_may_be_called_is_asked_like_any_other(self, stage, monkeypatch):
-        _unplugged(monkeypatch, allow_private=True)
-        there = account(stage, storeUrl=f"{stage.url}/shop/")
-        assert GATEWAY.check(there).account == stage.url.removeprefix("http://")
-        made = GATEWAY.subscribe(there, _ADDRESS).made
-        GATEWAY.unsubscribe(dataclasses.replace(there, made=made))
-        assert {(asked.method, asked.path) for asked in stage.asked[1:3]} == {("POST", "/shop/wp-json/wc/v3/webhooks")}
+    def test_entered_host_is_called(self, stage, monkeypatch):
+        _call_entered_host(monkeypatch, allow_private=True)
+        shop_account = account(stage, storeUrl=f"{stage.url}/shop/")
+        assert GATEWAY.check(shop_account).account == stage.url.removeprefix("http://")
+        created = GATEWAY.subscribe(shop_account, _ADDRESS).made
+        GATEWAY.unsubscribe(dataclasses.replace(shop_account, made=created))
+        assert {(request.method, request.path) for request in stage.asked[1:3]} == {
+            ("POST", "/shop/wp-json/wc/v3/webhooks")
+        }
         assert sorted(stage.hooks) == ["12", "13"]
         for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("cut", GatewayUnreachable)):
             stage.faults.append(fault)
             with pytest.raises(error):
-                GATEWAY.check(there)
+                GATEWAY.check(shop_account)
 
-    def test_a_host_that_nobody_answers_for_is_away(self, stage, monkeypatch):
-        _unplugged(monkeypatch, allow_private=True)
+    def test_unreachable_host_raises_gateway_unreachable(self, stage, monkeypatch):
+        _call_entered_host(monkeypatch, allow_private=True)
         with pytest.raises(GatewayUnreachable):
             GATEWAY.check(account(stage, storeUrl="https://127.0.0.1:1"))
 
-    def test_a_shop_in_a_folder_is_asked_there(self, stage):
+    def test_shop_in_a_folder_is_called_there(self, stage):
         assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
         assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
 
 
-def _unplugged(monkeypatch, *, allow_private=False):
-    """Have the shop called at the host that was typed."""
+def _call_entered_host(monkeypatch, *, allow_private=False):
+    """Make requests go to the host that the brand entered."""
     turn(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:
-    def test_they_are_made_with_one_secret_and_taken_back(self, stage):
+    def test_webhooks_share_one_secret_and_are_removed(self, stage):
         stage.hooks.clear()
         subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
         assert {hook["topic"] for hook in stage.hooks.values()} == {
@@ -272,39 +274,39 @@ class TestWebhooks:
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, subscribed.made))
         assert stage.hooks == {}
 
-    def test_a_key_that_may_only_read_leaves_them_to_the_brand(self, stage):
+    def test_read_only_key_gives_setup_steps(self, stage):
         stage.may_write = False
         subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
         assert ("secret", subscribed.made["webhookSecret"]) in subscribed.setup.values
         assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
 
-    def test_nothing_stays_where_the_shop_is_away_in_between(self, stage):
+    def test_failed_subscription_leaves_no_webhook(self, stage):
         stage.hooks.clear()
         stage.faults.extend(["", "fail"])
         with pytest.raises(GatewayUnreachable):
             GATEWAY.subscribe(account(stage), _ADDRESS)
         assert stage.hooks == {}
 
-    def test_those_that_the_shop_gave_up_are_woken_by_every_listing(self, stage):
+    def test_listing_reactivates_disabled_webhooks(self, stage):
         stage.hooks["12"]["status"] = "disabled"
         stage.hooks.pop("13")
         assert listed(stage, stage.now) == {}
         assert stage.hooks == {"12": {"id": "12", "status": "active"}}
 
 
-def test_every_page_of_what_changed_is_read(stage, monkeypatch):
+def test_all_pages_of_changed_orders_are_read(stage, monkeypatch):
     monkeypatch.setattr("adapters.gateways.storefront.woocommerce._PAGE", 2)
-    sold = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
-    stage.orders[int(sold[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
-    stage.refund(sold[0], 100)
-    told = listed(stage, stage.now - timedelta(hours=1))
-    (changed, refund, *others) = told
-    assert [type(fact) for fact in told[changed]] == [TotalFact]
-    assert [type(fact) for fact in told[refund]] == [RefundFact]
-    assert others == [f"reconcile:{sale.id}" for sale in sold[1:]]
+    sales = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
+    stage.orders[int(sales[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
+    stage.refund(sales[0], 100)
+    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    (changed, refund, *others) = listed_facts
+    assert [type(fact) for fact in listed_facts[changed]] == [TotalFact]
+    assert [type(fact) for fact in listed_facts[refund]] == [RefundFact]
+    assert others == [f"reconcile:{sale.id}" for sale in sales[1:]]
 
 
-def test_an_order_that_is_stamped_with_any_json_is_read(stage):
+def test_meta_data_of_any_json_type_is_read(stage):
     meta = [{"key": "_x", "value": {"a": 1}}, {"key": None, "value": "x"}, "x", {"key": "ref", "value": 7}]
     (payment,) = facts(stage, _order(meta_data=meta))
     assert payment.origin.carriers == (Carrier("woocommerce_metadata", {"ref": "7"}),)

@@ -1,4 +1,4 @@
-"""Tax, shipping, discount and net only describe a payment: unreadable ones are unknown, and never fail the event."""
+"""Tax, shipping, discount and net only describe a payment: unreadable ones are unknown and never fail the event."""
 
 from decimal import Decimal
 
@@ -12,9 +12,9 @@ from tests.support.gateways.told import facts
 
 _MAJOR = ("-1.74", "1.2345678", "", "x", "1,50", "1e3", "9" * 30)
 _MINOR = (-174, "-174", "1.5", "", "x", "9" * 30)
-# What XML and forms have no words for.
-_OF_JSON = (True, [], {}, -1.5, 1.005, 10**30)
-_WORDS_ONLY = ("braintree", "thrivecart")
+# Values that XML and forms cannot express.
+_JSON_ONLY = (True, [], {}, -1.5, 1.005, 10**30)
+_TEXT_ONLY = ("braintree", "thrivecart")
 _CASES = [pytest.param(name, figure, id=f"{name}-{figure.name}") for name in FIGURES for figure in FIGURES[name]]
 figures = pytest.mark.parametrize(("stage", "figure"), _CASES, indirect=["stage"])
 
@@ -32,7 +32,7 @@ def test_every_gateway_has_its_figures():
 
 
 @every
-def test_readable_figures_leave_the_payment_as_it_is(stage):
+def test_readable_figures_do_not_change_the_payment(stage):
     payment = _payment(stage)
     assert (payment.amount_cents, payment.currency) == (10_000, "USD")
     has_net = any(figure.counts for figure in FIGURES[stage.gateway.name])
@@ -41,7 +41,7 @@ def test_readable_figures_leave_the_payment_as_it_is(stage):
 
 @figures
 def test_unreadable_figure_is_unknown_and_the_payment_counts(stage, figure: Figure):
-    values = (*(_MINOR if figure.is_minor else _MAJOR), *(() if stage.gateway.name in _WORDS_ONLY else _OF_JSON))
+    values = (*(_MINOR if figure.is_minor else _MAJOR), *(() if stage.gateway.name in _TEXT_ONLY else _JSON_ONLY))
     for value in values:
         payment = _payment(stage, {figure.path: value})
         assert payment.amount_cents == 10_000, value
@@ -66,7 +66,7 @@ def test_figure_above_the_payment_is_unknown(stage, figure: Figure):
 
 
 @pytest.mark.parametrize("stage", ["mollie"], indirect=True)
-def test_mollie_discount_line_gives_its_tax_back(stage):
+def test_mollie_discount_line_reduces_the_tax(stage):
     payment = _payment(
         stage, {("lines", 0, "vatAmount"): {"value": "18.00"}, ("lines", 2, "vatAmount"): {"value": "-1.74"}}
     )
@@ -74,20 +74,20 @@ def test_mollie_discount_line_gives_its_tax_back(stage):
 
 
 @pytest.mark.parametrize("stage", ["stripe"], indirect=True)
-@pytest.mark.parametrize(("paid", "total"), [(2_000, -1_000), (0, -5_000)])
-def test_stripe_invoice_with_a_negative_total_is_what_was_paid(stage, paid, total):
-    changes = {("amount_paid",): paid, ("total",): total, ("total_excluding_tax",): total}
+@pytest.mark.parametrize(("paid_cents", "total"), [(2_000, -1_000), (0, -5_000)])
+def test_stripe_invoice_with_a_negative_total_counts_the_paid_amount(stage, paid_cents, total):
+    changes = {("amount_paid",): paid_cents, ("total",): total, ("total_excluding_tax",): total}
     payment = _payment(stage, changes)
-    assert (payment.amount_cents, payment.net_cents) == (paid, None)
+    assert (payment.amount_cents, payment.net_cents) == (paid_cents, None)
 
 
 @pytest.mark.parametrize("stage", ["thrivecart"], indirect=True)
-def test_thrivecart_amount_without_tax_counts_when_the_tax_on_top_is_unknown(stage):
+def test_thrivecart_net_amount_counts_when_the_added_tax_is_unknown(stage):
     payment = _payment(stage, {("total_gross",): 11_800, ("tax",): "x"})
     assert (payment.amount_cents, payment.net_cents) == (10_000, None)
 
 
-#: Where a gateway writes the payment itself, with an amount that is finer than its currency and what it is rounded to.
+#: The path of the payment's amount, an amount more precise than its currency, and the rounded cents.
 _PRECISE = [
     ("braintree", ("amount",), "108.9049", 10_890),
     ("braintree", ("amount",), "108.905", 10_890),
@@ -102,7 +102,7 @@ _PRECISE = [
 
 
 @pytest.mark.parametrize(("stage", "path", "amount", "cents"), _PRECISE, indirect=["stage"])
-def test_payment_finer_than_its_currency_is_rounded_half_even(stage, path, amount, cents):
+def test_payment_more_precise_than_its_currency_is_rounded_half_even(stage, path, amount, cents):
     assert _payment(stage, {path: amount}).amount_cents == cents
 
 
@@ -112,7 +112,7 @@ def test_woocommerce_yen_are_rounded_half_even(stage, total, units):
     assert _payment(stage, {("total",): total}, currency="JPY").amount_cents == units
 
 
-#: Where each gateway writes the payment itself.
+#: The path of the payment's amount at each gateway.
 _PAYMENTS = {
     "stripe": ("amount_paid",),
     "braintree": ("amount",),
@@ -131,8 +131,8 @@ _PAYMENTS = {
 
 @pytest.mark.parametrize("stage", _PAYMENTS, indirect=True)
 @pytest.mark.parametrize("amount", ["-1", "x", "", "1e3", "9" * 30, "NaN"])
-def test_payment_that_is_no_amount_is_unreadable(stage, amount):
-    if (stage.gateway.name, amount) == ("thrivecart", ""):  # a form's word for nothing: the list says the amount
+def test_malformed_payment_amount_is_unreadable(stage, amount):
+    if (stage.gateway.name, amount) == ("thrivecart", ""):  # an empty form field: the amount is taken from the list
         return
     with pytest.raises(UnreadableEvent):
         _payment(stage, {_PAYMENTS[stage.gateway.name]: amount})

@@ -57,5 +57,5 @@ def test_worker_loads_no_optional_libraries(queue, tmp_path):
 def test_loops_load_no_pages_and_no_gateways(tmp_path):
     loaded = _list_modules(_LOOPS, tmp_path)
 
-    needless = {"charset_normalizer", "email_validator", "httpx", "joserfc", "marshmallow", "nh3", "rich", "stripe"}
-    assert not needless & set(loaded.split("'"))
+    unneeded = {"charset_normalizer", "email_validator", "httpx", "joserfc", "marshmallow", "nh3", "rich", "stripe"}
+    assert not unneeded & set(loaded.split("'"))

@@ -1,4 +1,4 @@
-"""How the fake processor answers: as it should, or as a fault says that it was told."""
+"""Responses of the fake processor: correct ones, and faulty ones by fault name."""
 
 import json
 import time
@@ -9,13 +9,13 @@ from commands.demo.prompt_handler import PromptHandler
 _HANG_S = 30
 
 
-class Answering(PromptHandler):
-    """A handler with every way to answer badly. The event `is_stopped` of its server lets go of what hangs."""
+class FaultyHandler(PromptHandler):
+    """A handler of faulty responses. The event `is_stopped` of its server releases hanging requests."""
 
     protocol_version = "HTTP/1.1"
 
     def refuses(self, fault: str, rejection: Any, status: int = 400) -> bool:
-        """Answer what comes before anything is made, and say whether that was all."""
+        """Send the response of a fault that prevents the transfer. Return whether the fault was one of those."""
         refusals = {
             "reject": (status, rejection),
             "500_before": (500, {"name": "INTERNAL_ERROR", "error": {"type": "api_error", "message": "sorry"}}),
@@ -40,7 +40,7 @@ class Answering(PromptHandler):
         return True
 
     def end(self, fault: str, status: int, answer: Any) -> None:
-        """Answer after all is done, or not as one should."""
+        """Send the response after the transfer is booked, or a faulty one."""
         if fault.startswith("hang"):
             self.server.is_stopped.wait(_HANG_S)  # type: ignore[attr-defined]
             self.close_connection = True
@@ -55,22 +55,22 @@ class Answering(PromptHandler):
             self.answer(status, answer)
 
     def answer_page(self, page: dict[str, Any]) -> None:
-        """Answer with an object, or a page of a list: from the second page on as the service's `page_fault` says."""
-        fake = self.server.fake  # type: ignore[attr-defined]
-        if not fake.page_fault or "data" not in page:
+        """Respond with an object, or a page of a list; the service's `page_fault` applies from the second page on."""
+        processor = self.server.fake  # type: ignore[attr-defined]
+        if not processor.page_fault or "data" not in page:
             self.answer(200, page)
-        elif not hasattr(fake, "first_page"):
-            fake.first_page = page
+        elif not hasattr(processor, "first_page"):
+            processor.first_page = page
             self.answer(200, page)
-        elif fake.page_fault == "500":
+        elif processor.page_fault == "500":
             self.answer(500, {"error": {"type": "api_error", "message": "sorry"}})
-        elif fake.page_fault == "repeat":
-            self.answer(200, fake.first_page)
+        elif processor.page_fault == "repeat":
+            self.answer(200, processor.first_page)
         else:
-            self.answer(200, page | {"data": [{"id": one["id"], "object": one["object"]} for one in page["data"]]})
+            self.answer(200, page | {"data": [{"id": item["id"], "object": item["object"]} for item in page["data"]]})
 
     def answer(self, status: int, answer: Any, *, retry_after: bool = False) -> None:
-        """Answer with JSON."""
+        """Respond with JSON."""
         self._send(status, json.dumps(answer).encode(), {"Retry-After": "7"} if retry_after else {})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None, *, cut: bool = False) -> None:

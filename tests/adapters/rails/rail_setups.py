@@ -1,4 +1,4 @@
-"""The four rails, each with the service behind it, so that one suite can ask the same of all."""
+"""The four rails, each with its fake service, so that one suite can test all of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,14 +25,14 @@ OTHERS = {
     "Wallet": "somebody.else@example.com",
     "GlobalPayouts": "acct_test_61Another000",
 }
-# How long a request is waited for that the service lets hang. Every other has what the product gives it, so that a
-# machine which is busy with other tests is no silent service.
+# The timeout of a request that the service lets hang. All other requests have the product's timeout, so that a
+# machine busy with other tests does not look like a silent service.
 TIMEOUT_S = 2
 
 
 @dataclass
-class Place:
-    """A rail and what stands behind it. `misbehave` makes its next request that would move money go wrong."""
+class RailSetup:
+    """A rail and its service. `misbehave` sets a fault for the next request that would move money."""
 
     rail: Rail
     organization_id: UUID
@@ -47,7 +47,7 @@ class Place:
         return self.rail.method
 
     def transfer(self, **changes: Any) -> Transfer:
-        """Return the transfer of this place's payout: 12.34 USD at the first attempt; changes override."""
+        """Return the transfer of this setup's payout: 12.34 USD at the first attempt; changes override."""
         payout_id, attempt = changes.pop("payout_id", self.payout_id), changes.pop("attempt", 1)
         account = changes.pop("account", ACCOUNTS[self.method])
         values = {
@@ -62,36 +62,36 @@ class Place:
         return Transfer(**(values | changes))
 
 
-class _Hasty:
-    """A rail whose next transfer is given up soon; then the place has its own one back."""
+class _ShortTimeoutRail:
+    """A rail whose next transfer has a short timeout; afterwards the setup uses its own rail again."""
 
-    def __init__(self, place: Place, hasty: Rail) -> None:
-        self._place, self._own, self._hasty = place, place.rail, hasty
+    def __init__(self, rail_setup: RailSetup, short_timeout_rail: Rail) -> None:
+        self._setup, self._own, self._short_timeout_rail = rail_setup, rail_setup.rail, short_timeout_rail
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._own, name)
 
     def send(self, transfer: Transfer) -> Answer:
-        self._place.rail = self._own
-        return self._hasty.send(transfer)
+        self._setup.rail = self._own
+        return self._short_timeout_rail.send(transfer)
 
 
-def over_http(service: fake.FakeProcessor, method: str) -> Place:
+def over_http(service: fake.FakeProcessor, method: str) -> RailSetup:
     """Return one of the real rails with the fake service behind it."""
 
     def misbehave(fault: str) -> None:
         service.next(fault)
         if fault.startswith("hang"):
-            place.rail = cast(Rail, _Hasty(place, _rail(service, method, TIMEOUT_S)))
+            rail_setup.rail = cast(Rail, _ShortTimeoutRail(rail_setup, _rail(service, method, TIMEOUT_S)))
 
-    place = Place(
+    rail_setup = RailSetup(
         rail=_rail(service, method, http_calls.WHOLE_CALL_S),
         organization_id=ids.new_id(),
-        books=lambda: [(one.key, one.amount.replace(".", ""), one.account) for one in service.books],
+        books=lambda: [(booking.key, booking.amount.replace(".", ""), booking.account) for booking in service.books],
         misbehave=misbehave,
         service=service,
     )
-    return place
+    return rail_setup
 
 
 def _rail(service: fake.FakeProcessor, method: str, timeout_s: float) -> Rail:
@@ -110,17 +110,17 @@ def _rail(service: fake.FakeProcessor, method: str, timeout_s: float) -> Rail:
     return rails[method]()
 
 
-def sandbox(brand: Any, method: Method = Method.ProcessorConnect) -> Place:
-    """Return the sandbox of a brand; to misbehave it changes its mode and picks a payout with the wanted fate."""
+def sandbox(brand: Any, method: Method = Method.ProcessorConnect) -> RailSetup:
+    """Return the sandbox of a brand; to misbehave it changes its mode and picks a payout with the matching outcome."""
     modes = {"reject": "fail", "500_before": "ambiguous", "500_after": "ambiguous", "pending": "slow"}
 
     def misbehave(fault: str) -> None:
-        place.rail = SandboxRail(method=method, mode=modes[fault], now=clock.now())
+        rail_setup.rail = SandboxRail(method=method, mode=modes[fault], now=clock.now())
         is_wanted = fault == "500_after"
-        while is_carried_out(idempotency_key(payout_id=place.payout_id, attempt=1)) != is_wanted:
-            place.payout_id = ids.new_id()
+        while is_carried_out(idempotency_key(payout_id=rail_setup.payout_id, attempt=1)) != is_wanted:
+            rail_setup.payout_id = ids.new_id()
 
-    place = Place(
+    rail_setup = RailSetup(
         rail=SandboxRail(method=method, mode="ok", now=clock.now()),
         organization_id=brand.id,
         books=lambda: brand.rows(
@@ -128,4 +128,4 @@ def sandbox(brand: Any, method: Method = Method.ProcessorConnect) -> Place:
         ),
         misbehave=misbehave,
     )
-    return place
+    return rail_setup

@@ -1,4 +1,4 @@
-"""What every gateway's adapter promises of its webhooks, its lists and its look-ups, played over HTTP."""
+"""What every gateway adapter guarantees about its webhooks, lists and look-ups, tested over HTTP."""
 
 import dataclasses
 import re
@@ -17,48 +17,48 @@ _ADDRESS = "https://finderfee.example/api/gateways/x/token"
 
 
 def _webhooks(stage: Stage) -> set[str]:
-    """Return the paths or ids of the webhooks that exist at a stage."""
+    """Return the paths or ids of the webhooks of a stage."""
     paths = {path for path in getattr(stage, "objects", {}) if re.search(r"webhook|endpoint|notification-", path)}
     return paths | set(getattr(stage, "hooks", {})) | set(getattr(stage, "subscriptions", {}))
 
 
 @every
-def test_subscribing_makes_what_can_be_made_and_says_what_is_left(stage):
+def test_subscribing_creates_webhooks_or_lists_setup_steps(stage):
     subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
     assert subscribed.made or subscribed.setup.steps
     stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=subscribed.made))
 
 
 @every
-def test_unsubscribing_twice_is_no_error(stage):
-    before = _webhooks(stage)
-    own = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+def test_unsubscribing_twice_succeeds(stage):
+    webhooks_before = _webhooks(stage)
+    own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
 
     for _ in range(2):
-        stage.gateway.unsubscribe(own)
-        assert _webhooks(stage) <= before or stage.gateway.name == "maxio"  # it cannot delete one
+        stage.gateway.unsubscribe(own_account)
+        assert _webhooks(stage) <= webhooks_before or stage.gateway.name == "maxio"  # Maxio cannot delete a webhook
 
 
 @every
-def test_failed_subscription_leaves_no_webhook_behind(stage):
-    before = _webhooks(stage)
-    for _ in range(2):  # the second has an access token already
+def test_failed_subscription_leaves_no_webhook(stage):
+    webhooks_before = _webhooks(stage)
+    for _ in range(2):  # the second round already has an access token
         before_subscribing = len(stage.asked)
-        own = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+        own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
         calls = len(stage.asked) - before_subscribing
-        stage.gateway.unsubscribe(own)
+        stage.gateway.unsubscribe(own_account)
 
     for call in range(calls):
         stage.faults.extend([*[""] * call, "fail"])
         with pytest.raises(GatewayUnreachable):
             stage.gateway.subscribe(account(stage), _ADDRESS)
         assert not stage.faults
-        assert _webhooks(stage) <= before or stage.gateway.name == "maxio"
+        assert _webhooks(stage) <= webhooks_before or stage.gateway.name == "maxio"
 
 
 @every
-def test_key_without_the_right_to_make_webhooks_leaves_them_to_the_brand(stage):
-    before = _webhooks(stage)
+def test_key_without_webhook_permission_gives_setup_steps(stage):
+    webhooks_before = _webhooks(stage)
     stage.faults.extend(["forbid"] * 9)
     try:
         subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
@@ -68,7 +68,7 @@ def test_key_without_the_right_to_make_webhooks_leaves_them_to_the_brand(stage):
         stage.faults.clear()
     assert subscribed.setup.steps
     assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
-    assert _webhooks(stage) == before
+    assert _webhooks(stage) == webhooks_before
 
 
 _OWN_SECRET = [
@@ -80,7 +80,7 @@ _OWN_SECRET = [
 
 
 @pytest.mark.parametrize("stage", _OWN_SECRET, indirect=True)
-def test_own_webhook_secret_of_a_brand_makes_no_webhook(stage):
+def test_brand_supplied_webhook_secret_creates_no_webhook(stage):
     subscribed = stage.gateway.subscribe(account(stage, webhookSecret="secret-of-their-own"), _ADDRESS)
 
     assert (stage.asked, dict(subscribed.made)) == ([], {})
@@ -98,7 +98,7 @@ def test_origin_without_ids_is_returned_without_a_call(stage):
 
 
 @every
-def test_listing_reports_refused_credentials_and_an_absent_gateway(stage):
+def test_listing_raises_for_rejected_credentials_and_unreachable_gateway(stage):
     for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("busy", GatewayUnreachable)):
         stage.faults.extend([fault] * 9)
         with pytest.raises(error):
