@@ -45,7 +45,7 @@ class Hole:
 
 def holes(lock: Path, *, database: str = _DATABASE) -> list[Hole]:
     """Return what is known against the releases of a lock; raises NotAsked."""
-    pinned = [(name, entry.version) for name, entry in locks.read(lock).items()]
+    pinned = [(name, entry.version) for name, entry in locks.read_lock(lock).items()]
     queries = [{"package": {"ecosystem": _ECOSYSTEM, "name": name}, "version": version} for name, version in pinned]
     found = []
     try:

@@ -90,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     hypothesis.settings.load_profile("any")
     sockets.close_when_reset()
-    names.ask_nobody()
+    names.forbid_name_lookups()
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         homes.remove_abandoned(_HOME.parent)
@@ -99,7 +99,7 @@ def pytest_configure(config: pytest.Config) -> None:
         results_file = os.environ.pop(results.RESULTS_FILE, None)
         config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
         if _is_distributed(config):
-            bytecode.make(config)
+            bytecode.compile_sources(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
         _be_patient()
@@ -164,7 +164,7 @@ def _point_at_servers() -> None:
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
         DATABASE_URL=urlsplit(found.database_url)._replace(path=f"/{name}").geturl(),
-        DATABASE_OWNER_URL=databases.make(found.database_owner_url, name),
+        DATABASE_OWNER_URL=databases.create_database(found.database_owner_url, name),
         REDIS_URL=found.redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
@@ -185,8 +185,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let no test begin just before an hour is over, or with the settings of another."""
     from tests.support import turning
 
-    hours.begin()
-    turning.forget_others()
+    hours.note_test_start()
+    turning.reload_changed_environment()
 
 
 @pytest.fixture(scope="session")
@@ -205,7 +205,7 @@ def app() -> object:
 
 
 @pytest.fixture(autouse=True)
-def _answers_are_as_described(request: pytest.FixtureRequest) -> Iterator[None]:
+def _check_answers_against_description(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail the test to whom something was answered that the description does not have."""
     yield
     if "app" in request.fixturenames:
@@ -287,7 +287,7 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 
 
 @pytest.fixture
-def alone(app: object) -> Iterator[str]:
+def isolated_database(app: object) -> Iterator[str]:
     """Give the owner's URL of a database without the organizations of other tests, in which this one's are."""
-    with databases.alone() as owner_url:
+    with databases.isolated_database() as owner_url:
         yield owner_url

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support.outside.shop_site import ShopSite
 from tests.support.pages.screens import is_poll
-from tests.support.serving import served
+from tests.support.serving import serve_app
 
 # On a busy machine everything comes, but late.
 expect.set_options(timeout=30_000)
@@ -62,7 +62,7 @@ def page(browser: Browser, site: str) -> Iterator[Page]:
 @pytest.fixture
 def site(app: object) -> Iterator[str]:
     """Return the address of the application behind a real socket."""
-    with served(app) as address:
+    with serve_app(app) as address:
         yield address
 
 

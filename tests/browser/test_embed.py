@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from models import db
-from tests.support.api.embedding import TOKENS, issued
+from tests.support.api.embedding import TOKENS, issue_token
 from tests.support.outside.brand_site import BrandSite, SitePage
 from tests.support.rows.paying import Payroll
 
@@ -24,10 +24,10 @@ class _Scene:
 
     def __init__(self, app, site, sites, context):
         self.service, (self.site, self.other), self.context = site, sites, context
-        self.payroll = Payroll.owing(app)
+        self.payroll = Payroll.create_owing(app)
         self.brand, self.ann = self.payroll.brand, self.payroll.affiliates["ann"]
         self.origin = self.site.url.replace("127.0.0.1", "localhost")
-        self.token = issued(self.brand, self.ann, allowedOrigins=[self.origin])
+        self.token = issue_token(self.brand, self.ann, allowedOrigins=[self.origin])
         self.address = f"{site}/embed/{self.token['id']}"
         self.requests = []
         context.on("request", lambda one: self.requests.append(one))
@@ -192,7 +192,7 @@ def test_neither_a_theme_that_is_none_nor_words_that_come_early_keep_the_account
 def test_a_token_that_is_over_is_told_and_renewed_by_the_brands_server(scene, flask):
     scene.visit('data-refresh="/token"')
     flask("embed", "expire", scene.token["id"])
-    fresh = issued(scene.brand, scene.ann, allowedOrigins=[scene.origin])
+    fresh = issue_token(scene.brand, scene.ann, allowedOrigins=[scene.origin])
     scene.site.pages["/token"] = SitePage(json.dumps({"token": fresh["token"]}), headers=_JSON)
 
     scene.frame.get_by_label("Days", exact=True).select_option("7")

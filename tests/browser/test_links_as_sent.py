@@ -26,7 +26,7 @@ def test_script_reads_a_slug_whatever_stands_around_it(shop):
     ]
     for address in addresses:
         assert shop.visit(address) == shop.ben, address
-        shop.be_somebody_else()
+        shop.reset_visitor()
 
 
 def test_script_asks_for_each_slug_of_an_address_until_one_is_known(shop):
@@ -40,7 +40,7 @@ def test_script_asks_for_five_slugs_at_most_and_once(shop):
 
     assert shop.visit(address) is None
     shop.page.reload()
-    assert shop.settled() is None
+    assert shop.wait_for_slug() is None
     assert [click["slug"] for click in shop.clicks] == [f"nobody-{name}" for name in names[:5]]
 
 
@@ -63,10 +63,10 @@ def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
 
     for _ in range(3):
         shop.page.click("#go")
-    shop.wait_until(lambda: shop.say("slug"))
+    shop.wait_until(lambda: shop.call_script("slug"))
     shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
 
-    assert (shop.say("slug"), shop.say("subId"), shop.page.evaluate("location.pathname")) == (
+    assert (shop.call_script("slug"), shop.call_script("subId"), shop.page.evaluate("location.pathname")) == (
         shop.ben,
         "tube",
         "/welcome",
@@ -91,9 +91,9 @@ def test_another_slug_that_appears_replaces_the_first_by_the_rules_of_its_campai
     brand.rows("update program set attribution_model = 'LastTouch' returning id")
     shop.visit(f"/?via={shop.ben}")
     shop.page.evaluate("address => history.pushState(null, '', address)", f"/?via={shop.eva}")
-    shop.wait_until(lambda: shop.say("slug") == shop.eva)
+    shop.wait_until(lambda: shop.call_script("slug") == shop.eva)
 
-    assert shop.say("slug") == shop.eva
+    assert shop.call_script("slug") == shop.eva
     assert [click["slug"] for click in shop.clicks] == [shop.ben, shop.eva]
 
 
@@ -104,20 +104,20 @@ def test_referral_that_appears_by_the_back_button_counts(shop):
     assert shop.visit("/") is None
 
     shop.page.go_back()
-    shop.wait_until(lambda: shop.say("slug"))
+    shop.wait_until(lambda: shop.call_script("slug"))
 
-    assert (shop.say("slug"), len(shop.clicks)) == (shop.ben, 1)
+    assert (shop.call_script("slug"), len(shop.clicks)) == (shop.ben, 1)
 
 
 def test_referral_that_came_before_consent_is_remembered_though_the_page_moved_on(shop):
     shop.show('data-consent="required"')
     shop.visit(f"/?via={shop.ben}&gclid=7")
     shop.page.evaluate("history.replaceState(null, '', '/clean')")
-    assert (shop.clicks, shop.cookies(), shop.stored()) == ([], {}, 0)
+    assert (shop.clicks, shop.cookies(), shop.count_stored()) == ([], {}, 0)
 
-    shop.say("consent", True)
+    shop.call_script("consent", True)
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     assert [click["url"].partition("?")[2] for click in shop.clicks] == ["via=1&gclid=1"]
 
 
@@ -143,11 +143,11 @@ def test_two_tags_of_two_campaigns_count_each_visit_once_for_its_own(shop, brand
         assert shop.visit(f"/?via={slug}") == slug
         shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
         assert len(shop.clicks) == 1
-        shop.say("convert", f"{slug}@example.com")
+        shop.call_script("convert", f"{slug}@example.com")
         shop.wait_until(lambda: shop.leads)
         assert [lead["programId"] for lead in shop.leads] == [str(program_id)]
         shop.leads.clear()
-        shop.be_somebody_else()
+        shop.reset_visitor()
     drain()
 
     assert dict(brand.rows("select email, program_id from lead")) == {

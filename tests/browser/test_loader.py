@@ -30,7 +30,7 @@ def test_who_sent_the_visitor_is_kept_for_the_whole_site(shop):
     assert (cookie["domain"], cookie["path"], cookie["sameSite"], cookie["secure"]) == (".shop.co.uk", "/", "Lax", True)
     assert abs(cookie["expires"] - time.time() - 45 * 86400) < 60
     assert shop.cookies()["finderfee_sub"]["value"] == "tubead"
-    assert shop.say("subId") == "tubead"
+    assert shop.call_script("subId") == "tubead"
     assert json.loads(shop.page.evaluate("localStorage.finderfee_ref")) == kept
     (click,) = shop.clicks
     assert click.pop("visitorId")
@@ -69,7 +69,7 @@ def test_the_affiliate_is_read_from_query_fragment_and_path(shop):
         shop.show(f'data-custom-params="{custom}"')
 
         assert shop.visit(address.format(ben=shop.ben, eva=shop.eva)) == shop.ben, address
-        shop.be_somebody_else()
+        shop.reset_visitor()
 
 
 def test_what_the_service_does_not_confirm_leaves_nothing_behind(shop):
@@ -94,11 +94,11 @@ def test_a_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, kept
 def test_a_landing_is_told_once(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.reload()
-    shop.settled()
+    shop.wait_for_slug()
     with arriving(shop.page):
         shop.page.evaluate("address => { location.href = address }", f"/shoes?via={shop.ben}")
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     assert len(shop.clicks) == 1
 
 
@@ -119,14 +119,14 @@ def test_a_window_that_has_passed_forgets(shop):
 
 def test_a_page_says_who_signed_up_in_any_way_it_likes(shop, brand, drain):
     shop.visit(f"/?via={shop.ben}&sub_id=tube")
-    shop.say("convert", {"email": " Ann@Example.com ", "name": "Ann Ünal"})
-    shop.say("convert", "bob@example.com", "Bob")
-    shop.say("identify", {"email": "cyd@example.com"})
-    shop.say("dan@example.com")
+    shop.call_script("convert", {"email": " Ann@Example.com ", "name": "Ann Ünal"})
+    shop.call_script("convert", "bob@example.com", "Bob")
+    shop.call_script("identify", {"email": "cyd@example.com"})
+    shop.call_script("dan@example.com")
     shop.page.evaluate("Finderfee.convert('eve@example.com')")
     emails = ["Ann@Example.com", "bob@example.com", "cyd@example.com", "dan@example.com", "eve@example.com"]
 
-    assert shop.told(5) == emails
+    assert shop.wait_for_leads(5) == emails
     assert shop.leads[0] == {
         "slug": shop.ben,
         "email": "Ann@Example.com",
@@ -136,21 +136,21 @@ def test_a_page_says_who_signed_up_in_any_way_it_likes(shop, brand, drain):
     }
     assert shop.leads[1]["name"] == "Bob"
     _drain_until(drain, brand, 5)
-    assert sorted(leads.emails(brand)) == sorted(emails)
+    assert sorted(leads.list_lead_emails(brand)) == sorted(emails)
     assert brand.rows("select distinct sub_id, affiliate_id is not null from lead") == [("tube", True)]
 
 
 def _drain_until(drain, brand, number):
     """Run the jobs until a brand has this many leads; a beacon may still be on its way."""
     deadline = time.monotonic() + 60
-    while len(leads.emails(brand)) < number and time.monotonic() < deadline:
+    while len(leads.list_lead_emails(brand)) < number and time.monotonic() < deadline:
         drain()
         time.sleep(0.02)
 
 
 def test_without_a_referral_or_an_email_nothing_is_sent(shop):
     shop.visit("/")
-    shop.say("convert", "ann@example.com")
+    shop.call_script("convert", "ann@example.com")
     shop.visit(f"/?via={shop.ben}")
     for nothing in (
         "",
@@ -164,22 +164,22 @@ def test_without_a_referral_or_an_email_nothing_is_sent(shop):
         17,
         f"{'a' * 400}@b.co",
     ):
-        shop.say("convert", nothing)
-    shop.say("unknown", "ann@example.com")
-    shop.say()
+        shop.call_script("convert", nothing)
+    shop.call_script("unknown", "ann@example.com")
+    shop.call_script()
 
-    assert shop.told(0) == []
+    assert shop.wait_for_leads(0) == []
 
 
 def test_an_inbox_is_sent_once_in_a_session(shop):
     shop.visit(f"/?via={shop.ben}")
-    shop.say("convert", "ann@example.com")
-    shop.say("convert", "ANN+shop@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("convert", "ANN+shop@example.com")
     shop.visit("/about")
-    shop.say("convert", "ann@example.com")
-    shop.say("convert", "joann@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("convert", "joann@example.com")
 
-    assert shop.told(2) == ["ann@example.com", "joann@example.com"]
+    assert shop.wait_for_leads(2) == ["ann@example.com", "joann@example.com"]
 
 
 _FORM = """
@@ -206,7 +206,7 @@ def test_a_form_that_is_sent_tells_the_email_of_the_field_that_is_meant(shop, at
     shop.page.fill("#who", "ann@example.com")
     shop.page.click("button")
 
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 def test_with_auto_capture_an_email_that_is_typed_is_told(shop):
@@ -218,7 +218,7 @@ def test_with_auto_capture_an_email_that_is_typed_is_told(shop):
     shop.page.fill("#other", "no email")
     shop.page.press("#other", "Tab")
 
-    assert shop.told(2) == ["typed.who@example.com", "typed.other@example.com"]
+    assert shop.wait_for_leads(2) == ["typed.who@example.com", "typed.other@example.com"]
 
 
 def test_what_is_typed_stays_untold_without_auto_capture_and_without_a_referral(shop):
@@ -228,8 +228,8 @@ def test_what_is_typed_stays_untold_without_auto_capture_and_without_a_referral(
         shop.page.fill("#who", "ann@example.com")
         shop.page.press("#who", "Tab")
 
-        assert shop.told(0) == []
-        shop.be_somebody_else()
+        assert shop.wait_for_leads(0) == []
+        shop.reset_visitor()
 
 
 def test_calls_made_before_the_script_is_there_are_kept(shop):
@@ -241,4 +241,4 @@ def test_calls_made_before_the_script_is_there_are_kept(shop):
     shop.visit(f"/?via={shop.ben}")
 
     assert shop.page.evaluate("slugWhenReady") == shop.ben
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]

@@ -92,8 +92,8 @@ def test_nothing_changes_before_the_visitor_consents(shop):
     shop.page.wait_for_timeout(SOON_MS)
     assert _hrefs(shop) == [_PAY]
 
-    shop.say("consent", True)
-    shop.settled()
+    shop.call_script("consent", True)
+    shop.wait_for_slug()
     assert _seen(shop, 1) == [f"{_PAY}?client_reference_id={shop.ben}"]
 
 

@@ -10,19 +10,19 @@ def test_a_visitor_who_said_no_before_the_script_came_is_left_alone(shop):
     shop.show(before=f"{STUB}<script>Finderfee('consent', false); Finderfee('convert', 'ann@example.com')</script>")
 
     assert shop.visit(f"/?via={shop.ben}") is None
-    assert (shop.told(0), shop.clicks, shop.cookies(), shop.stored()) == ([], [], {}, 0)
+    assert (shop.wait_for_leads(0), shop.clicks, shop.cookies(), shop.count_stored()) == ([], [], {}, 0)
 
 
 def test_where_consent_is_required_nothing_is_kept_or_sent_before_it(shop):
     shop.show('data-consent="required"')
     shop.visit(f"/?via={shop.ben}")
-    shop.say("convert", "ann@example.com")
-    assert (shop.told(0), shop.clicks, shop.cookies(), shop.stored()) == ([], [], {}, 0)
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.wait_for_leads(0), shop.clicks, shop.cookies(), shop.count_stored()) == ([], [], {}, 0)
 
-    shop.say("consent", True)
+    shop.call_script("consent", True)
 
-    assert shop.settled() == shop.ben
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_slug() == shop.ben
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
     assert len(shop.clicks) == 1
 
 
@@ -37,12 +37,12 @@ def test_where_it_is_respected_a_browser_that_asks_for_privacy_is_one_without_co
     shop.show('data-respect="gpc"', before=_GPC)
 
     assert shop.visit(f"/?via={shop.eva}") is None
-    shop.say("convert", "ann@example.com")
-    assert (shop.clicks, shop.seen, shop.told(0), shop.cookies(), shop.stored()) == ([], [], [], {}, 0)
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.clicks, shop.seen, shop.wait_for_leads(0), shop.cookies(), shop.count_stored()) == ([], [], [], {}, 0)
 
-    shop.say("consent", True)
-    assert shop.settled() == shop.eva
-    assert shop.told(1) == ["ann@example.com"]
+    shop.call_script("consent", True)
+    assert shop.wait_for_slug() == shop.eva
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 @pytest.mark.parametrize(("attributes", "before"), [("", _GPC), ('data-respect="gpc"', "")], ids=["untold", "unasked"])
@@ -58,12 +58,12 @@ def test_whoever_comes_to_the_site_says_once_that_the_script_is_there(shop, bran
         shop.visit("/")
     with arriving(shop.page):
         shop.page.evaluate("location.href = '/shoes'")
-    shop.settled()
+    shop.wait_for_slug()
     shop.page.wait_for_timeout(100)
 
     assert shop.seen == [f"?script=1&programId={shop.program_id}"]
     assert shop.clicks == []
-    assert (shop.cookies(), shop.stored()) == ({}, 0)
+    assert (shop.cookies(), shop.count_stored()) == ({}, 0)
     status = brand.get(f"/api/v1/programs/{shop.program_id}/tracking-status").json
     assert status["scriptOrigin"] == SHOP
     assert status["scriptSeenAt"]
@@ -76,8 +76,8 @@ def test_without_consent_the_script_does_not_even_say_that_it_is_there(shop):
     shop.page.wait_for_timeout(100)
     assert shop.seen == []
 
-    shop.say("consent", True)
-    shop.settled()
+    shop.call_script("consent", True)
+    shop.wait_for_slug()
     shop.wait_until(lambda: shop.seen)
     shop.page.wait_for_timeout(100)
     assert len(shop.seen) == 1
@@ -85,12 +85,12 @@ def test_without_consent_the_script_does_not_even_say_that_it_is_there(shop):
 
 def test_consent_that_is_taken_back_forgets_everything(shop):
     shop.visit(f"/?via={shop.ben}&subid=tube")
-    shop.say("convert", "ann@example.com")
-    shop.say("consent", False)
-    shop.say("convert", "bob@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("consent", False)
+    shop.call_script("convert", "bob@example.com")
 
-    assert (shop.say("slug"), shop.cookies(), shop.stored()) == (None, {}, 0)
-    assert shop.told(1) == ["ann@example.com"]
+    assert (shop.call_script("slug"), shop.cookies(), shop.count_stored()) == (None, {}, 0)
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 _BLOCKED = """
@@ -105,8 +105,8 @@ def test_where_nothing_can_be_kept_the_page_itself_still_knows(shop):
     shop.page.add_init_script(_BLOCKED)
 
     assert shop.visit(f"/?via={shop.ben}") == shop.ben
-    shop.say("convert", "ann@example.com")
-    assert shop.told(1) == ["ann@example.com"]
+    shop.call_script("convert", "ann@example.com")
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ def test_a_browser_that_cannot_send_is_left_in_peace(shop, missing):
     shop.page.add_init_script(missing)
 
     assert shop.visit(f"/?via={shop.ben}") is None
-    shop.say("convert", "ann@example.com")
-    assert (shop.cookies(), shop.told(0)) == ({}, [])
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.cookies(), shop.wait_for_leads(0)) == ({}, [])
 
 
 def test_the_tag_that_is_there_twice_acts_once(shop):
     shop.show(body=f'<script async src="{shop.service}/api/v1/r/loader.js"></script><b id="Finderfee"></b>')
     shop.visit(f"/?via={shop.ben}")
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
     assert len(shop.clicks) == 1
 
@@ -136,7 +136,7 @@ def test_a_callback_that_throws_is_the_pages_own_error_and_stops_nothing(shop):
     shop.page.wait_for_function("window.told")
 
     assert "ours" in shop.page.evaluate("told")
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
 
 
 @pytest.fixture
@@ -157,13 +157,13 @@ def careless(browser, site, brand):
 def test_a_service_that_is_down_harms_nothing_and_is_told_later(careless):
     careless.page.route("**/track/click", lambda route: route.abort())
     assert careless.visit(f"/?via={careless.ben}") is None
-    careless.say("convert", "ann@example.com")
-    assert (careless.cookies(), careless.told(0)) == ({}, [])
+    careless.call_script("convert", "ann@example.com")
+    assert (careless.cookies(), careless.wait_for_leads(0)) == ({}, [])
     careless.page.unroute("**/track/click")
 
     careless.page.reload()
 
-    assert careless.settled() == careless.ben
+    assert careless.wait_for_slug() == careless.ben
 
 
 def test_an_answer_that_confirms_nothing_is_none(careless):
@@ -194,4 +194,4 @@ def test_the_snippet_as_it_is_handed_out_works(shop, brand):
     assert shop.visit(f"/?ref={shop.eva}&pk_ref={shop.ben}") == shop.ben
     shop.page.fill("#who", "ann@example.com")
     shop.page.press("#who", "Tab")
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]

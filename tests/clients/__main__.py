@@ -185,7 +185,7 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     from commands.demo.certificate import write_bundle
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
-    held = ports.hold()
+    held = ports.hold_port()
     try:
         started = server_pair.start(home, durable=False)
         os.environ.update(
@@ -194,14 +194,14 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             REDIS_URL=started.redis_url,
             SECRET_KEY="a key for the clients that is long enough",
             DATA_DIR=str(home),
-            PORT=str(ports.number(held)),
+            PORT=str(ports.port_number(held)),
             LOG_LEVEL="error",
             **automation.SETTINGS,
             **more,
             # Receivers have a certificate of this machine's own.
             WEBHOOK_CA_BUNDLE=str(write_bundle(home)),
         )
-        yield from _served(ports.number(held))
+        yield from _served(ports.port_number(held))
     finally:
         held.close()
         server_pair.stop(home)

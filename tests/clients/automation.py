@@ -41,9 +41,9 @@ def check() -> bool:
     for package in _PACKAGES:
         _check_packed_files(package)
     _test("shopify-pixel", "test/*.test.js", {})
-    with _working(), playing.played() as stage:
+    with _working(), playing.play_gateway() as stage:
         for package in _PACKAGES:
-            _test(package, "test/*.test.js", _brand() | _shop(playing.wanted(stage)))
+            _test(package, "test/*.test.js", _brand() | _shop(playing.build_connection_body(stage)))
         unreachable = [package for package in _PACKAGES if not _installed(package)]
         for package in _PACKAGES:
             if package not in unreachable:

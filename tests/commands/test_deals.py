@@ -3,20 +3,20 @@
 import pytest
 
 from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.rows.dealing import REASON, DealScene
 
 _NOBODY = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
 def dealing(app):
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 def _asked_in_vain(dealing, *, mode="slow"):
     """Return a deal whose charge its source has taken and not settled, and the charge's id."""
     dealing.brand.set(sandboxRail=mode)
-    deal_id = dealing.accepted()
+    deal_id = dealing.create_accepted()
     dealing.act(deal_id, "fund")
     drain("payouts")
     ((request_id,),) = dealing.brand.rows("select id from deal_request")
@@ -24,7 +24,7 @@ def _asked_in_vain(dealing, *, mode="slow"):
 
 
 def test_deals_are_listed(dealing, flask):
-    draft, funded = dealing.draft(), dealing.funded(100, 200)
+    draft, funded = dealing.draft(), dealing.create_funded(100, 200)
     dealing.dispute(funded, 2)
     organization = f"--org={dealing.brand.id}"
 
@@ -42,7 +42,7 @@ def test_deals_are_listed(dealing, flask):
 
 
 def test_a_deal_is_shown_with_everything_about_it(dealing, flask):
-    deal_id = dealing.funded(100, 200)
+    deal_id = dealing.create_funded(100, 200)
     dealing.submit(deal_id, 1)
     dealing.approve(deal_id, 1)
     drain("payouts")
@@ -70,7 +70,7 @@ def test_a_charge_that_went_through_is_booked_by_the_operators_word(dealing, fla
     drain("payouts")
 
     assert (told["state"], told["reference"]) == ("paid", "pi_17")
-    assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
+    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
     assert dealing.brand.rows("select action from audit_entry where actor_type = 'operator'")[-1] == ("deal.answered",)
 
 
@@ -82,7 +82,7 @@ def test_a_charge_that_did_not_is_free_again(dealing, flask):
     dealing.act(deal_id, "fund")
     drain("payouts")
 
-    assert dealing.shown(deal_id)["status"] == "Funded"
+    assert dealing.get_deal(deal_id)["status"] == "Funded"
     assert dealing.brand.rows("select number, state from deal_request order by number") == [
         (1, "rejected"),
         (2, "paid"),
@@ -105,16 +105,16 @@ def test_one_of_two_answers_is_needed(flask):
 
 
 def test_a_refused_refund_may_be_paid_by_other_means(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
     dealing.brand.set(sandboxRail="fail")
-    flask.json("deal", "settle", dealing.shown(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
+    flask.json("deal", "settle", dealing.get_deal(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
     drain("payouts")
     ((request_id,),) = dealing.brand.rows("select id from deal_request where kind = 'refund'")
 
     flask.json("deal", "answer", request_id, "--paid=bank 17")
 
-    assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["returnedCents"]) == ("Completed", 50_000)
+    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["returnedCents"]) == ("Completed", 50_000)
 
 
 @pytest.mark.parametrize("value", ["acct_1", "cus_1", "cus_1/", "cus_1/x", "a" * 300])

@@ -21,6 +21,6 @@ _LISTS = {
 
 
 @pytest.mark.parametrize("command", _LISTS)
-def test_a_list_of_nothing_says_so(flask, alone, command):
+def test_a_list_of_nothing_says_so(flask, isolated_database, command):
     assert flask(*command.split()) == (0, _LISTS[command] + "\n")
     assert flask.json(*command.split()) == []

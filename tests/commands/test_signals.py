@@ -9,7 +9,9 @@ from tests.support import trees
 def test_what_a_handler_sets_is_asked_and_not_waited_for():
     """An event takes its lock to be set and to be waited for: a handler amid the wait waits for its own thread."""
     waiting = [
-        f"{trees.named(path)}:{line}" for path in trees.files(*trees.PRODUCT) for line in _waits(trees.parsed(path))
+        f"{trees.relative_name(path)}:{line}"
+        for path in trees.list_files(*trees.PRODUCT)
+        for line in _waits(trees.parse_file(path))
     ]
 
     assert waiting == [], "ask is_set, and sleep in between"

@@ -82,13 +82,13 @@ def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> N
     if not sold:
         sold.append(_busy_shop(machine))
     shop = sold[0]
-    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
 
     # when: the damage is done, and undone after a look at it
     with closing(psycopg2.connect(machine.urls.database_owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute(damage)
-        found = invariants.broken(lambda sql: _fetched(cursor, sql), organization_id=shop.id)
+        found = invariants.list_violations(lambda sql: _fetched(cursor, sql), organization_id=shop.id)
 
     # then
     assert [line for line in found if line.startswith(_DAMAGE[damage])], found
@@ -115,11 +115,11 @@ def _busy_shop(machine: Machine) -> Shop:
     shop = Shop(machine)
     shop.subscribe()
     partly, wholly = shop.sell(customerId="c"), shop.sell(customerId="c")
-    machine.settle()
+    machine.wait_until_settled()
     shop.refund(partly, 1_000)
     shop.refund(partly, 2_000)
     shop.refund(wholly)
-    machine.settle()
+    machine.wait_until_settled()
     return shop
 
 

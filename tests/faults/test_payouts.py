@@ -29,7 +29,7 @@ def _due(
     slugs: Sequence[str] = _SLUGS,
 ) -> Payroll:
     """Let affiliates earn 20.00 each and be paid on a method, on the machine's own rails or in the sandbox."""
-    with machine.own_models():
+    with machine.use_models():
         payroll = Payroll(shop.brand)
         payroll.execute(
             "update organization set verification_state = 'verified', payout_grace_days = 0, sandbox_rail = %s", rail
@@ -38,12 +38,12 @@ def _due(
             payroll.affiliate(slug, method=method)
     for slug in slugs:
         shop.sell(affiliateSlug=slug)
-    machine.settle()
+    machine.wait_until_settled()
     return payroll
 
 
 def _run(machine: Machine, payroll: Payroll) -> list[UUID]:
-    with machine.own_models():
+    with machine.use_models():
         receipt = payroll.run(len(payroll.affiliates) * _CENTS)
     return [payout.payout_id for payout in receipt.payouts]
 
@@ -79,9 +79,9 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(2)
-        machine.until(lambda: len(service.books) >= 2 and not service.faults, "the service has all three")
+            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+        machine.wait_for_lock_waiters(2)
+        machine.wait_until(lambda: len(service.books) >= 2 and not service.faults, "the service has all three")
 
         # when
         machine.kill("payouts")
@@ -106,14 +106,14 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
-    machine.until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
+    machine.wait_until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
 
     # when: it sleeps past its lease, another one does its work, and it wakes up
     machine.pause("payouts")
     machine.end_leases(shop.id)
     machine.start("payouts-2")
-    machine.until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
-    machine.settle()
+    machine.wait_until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
+    machine.wait_until_settled()
     machine.resume("payouts")
 
     # then
@@ -131,17 +131,19 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(1)
-        machine.until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
+            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+        machine.wait_for_lock_waiters(1)
+        machine.wait_until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
 
         # when: their fleet dies, and another is there
         machine.kill("payouts")
     machine.start("payouts")
 
     # then: the one that was not begun is paid at once; the others are nobody's until their leases end
-    machine.until(lambda: len(service.books) == 2, "the one is paid")
-    machine.until(lambda: machine.rows("select count(*) from worker_process") == [(4,)], "the dead one is forgotten")
+    machine.wait_until(lambda: len(service.books) == 2, "the one is paid")
+    machine.wait_until(
+        lambda: machine.rows("select count(*) from worker_process") == [(4,)], "the dead one is forgotten"
+    )
     begun = "select count(*) from job where organization_id = %s and name = 'payout.transfer' and attempt = 1"
     assert machine.rows(f"{begun} and deadline > now()", shop.id) == [(3,)]
 
@@ -157,8 +159,8 @@ def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: S
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(1 if mode != "ok" else 4)
+            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+        machine.wait_for_lock_waiters(1 if mode != "ok" else 4)
         machine.kill("payouts")
 
     machine.start("payouts")
@@ -177,16 +179,16 @@ def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
     machine.lengthen_leases()
     service.next(*["reject"] * len(_SLUGS))
     payout_ids = _run(machine, payroll)
-    machine.settle()
+    machine.wait_until_settled()
     assert machine.rows("select distinct status from payout where organization_id = %s", shop.id) == [("Failed",)]
 
     # when: all are sent again, and the fleet dies with one carried out and none answered
     service.next("hang_after", "hang_before", "hang_before", "hang_before")
-    with machine.own_models(), db.unit_of_work(shop.id):
+    with machine.use_models(), db.unit_of_work(shop.id):
         for payout_id in payout_ids:
             payout = decisions.lock(organization_id=shop.id, payout_id=payout_id)
             decisions.retry(payout, now=clock.now())
-    machine.until(lambda: not service.faults, "the service has all four")
+    machine.wait_until(lambda: not service.faults, "the service has all four")
     machine.kill("payouts")
     machine.start("payouts")
     machine.end_leases(shop.id)
@@ -216,7 +218,7 @@ def behind(machine: Machine, shop: Shop) -> Payroll:
     payroll = _due(machine, shop, slugs=_MANY)
     machine.lengthen_leases()
     machine.kill("relay", "payouts")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     machine.start("relay", "payouts", told={"JOB_SLOTS": "payouts=1"})
     return payroll
 
@@ -227,10 +229,10 @@ def _begin(machine: Machine, payroll: Payroll, service: FakeProcessor) -> None:
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     taken_along = len(_MANY) - _THREADS
-    machine.until(
+    machine.wait_until(
         lambda: machine.rows(_TAKEN_ALONG, payroll.brand.id)[0][0] >= taken_along, "all others are in a batch"
     )
-    machine.until(lambda: len(service.faults) < len(_HANGS), "the service hangs")
+    machine.wait_until(lambda: len(service.faults) < len(_HANGS), "the service hangs")
 
 
 def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
@@ -256,6 +258,6 @@ def test_a_rail_that_hangs_amidst_a_batch_is_asked_for_the_rest_later_and_once(
     _begin(machine, behind, service)
 
     # then: though no lease ends, what was not asked for is asked for, and everybody is paid once
-    machine.until(lambda: machine.rows(_TAKEN_ALONG, shop.id) == [(0,)], "what was not asked for is given back")
+    machine.wait_until(lambda: machine.rows(_TAKEN_ALONG, shop.id) == [(0,)], "what was not asked for is given back")
     outcome.check(machine, shop)
     assert sorted(booked.key for booked in service.books) == _paid(machine, behind)

@@ -29,10 +29,10 @@ def test_a_refund_ends_in_the_same_sums_whether_it_comes_before_settle_override_
     # given: a sale with its override, one without, one that is not settled
     shop.subscribe()
     usual = shop.sell(amount_cents=9_999)
-    machine.settle()
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    machine.wait_until_settled()
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         without_override = shop.sell(amount_cents=9_999)
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
         machine.kill("workers")
     unsettled = shop.sell(amount_cents=9_999)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.coupons import code, coupon
+from tests.support.coupons import create_coupon, mint_code
 from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.playing import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 from tests.support.rows.brands import Brand
 
@@ -27,11 +27,11 @@ class _Shop:
         self.brand, self.stage = Brand.create(app), stage
         self.brand.program()
         jane = self.brand.affiliate("jane")
-        made = connected(self.brand.person("Owner"), stage)
+        made = connect_gateway(self.brand.person("Owner"), stage)
         self.path = "/" + made["webhookUrl"].split("/", 3)[3]
-        family = coupon(self.brand)["id"]
+        family = create_coupon(self.brand)["id"]
         for text in _CODES[:2]:
-            code(self.brand, jane, family, text)
+            mint_code(self.brand, jane, family, text)
         self.sales, self.refunded = [], []
 
     def hear(self, *sent):
@@ -46,7 +46,7 @@ class _Shop:
             )
             self.sales.append(sale)
             self.refunded.append(0)
-            self.hear(*sale.sent)
+            self.hear(*sale.notifications)
         elif which < len(self.sales):
             getattr(self, f"_{kind}")(which, much)
 
@@ -65,7 +65,7 @@ class _Shop:
             self.refunded[which] = 0
 
     def _again(self, which, _):
-        self.hear(*self.sales[which].sent)
+        self.hear(*self.sales[which].notifications)
 
     def expected(self):
         counts = Counter(dict.fromkeys(_CODES[:2], 0))
@@ -80,7 +80,7 @@ def test_a_code_counts_what_it_credited_and_is_not_refunded_in_full(app, is_late
     @settings(max_examples=15, deadline=None)
     @given(st.lists(_ACTS, min_size=1, max_size=12))
     def acted(acts):
-        with played() as stage:
+        with play_gateway() as stage:
             shop = _Shop(app, stage)
             for act in acts:
                 shop.act(*act)

@@ -76,14 +76,14 @@ _UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b")
 @pytest.fixture(scope="module", autouse=True)
 def _nobody_else(app):
     """The console shows what all brands wrote, and those of other tests are called what no person is."""
-    with databases.alone():
+    with databases.isolated_database():
         yield
 
 
 @pytest.fixture
 def filled(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ _OPEN_TO_VIEWERS = "/dashboard/co-pilot"
 @pytest.fixture(scope="module", autouse=True)
 def _nobody_else(app):
     """The console shows what all brands wrote, and those of other tests write anything."""
-    with databases.alone():
+    with databases.isolated_database():
         yield
 
 
@@ -43,7 +43,7 @@ def operator(app):
 @pytest.fixture
 def filled(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture

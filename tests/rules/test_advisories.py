@@ -11,7 +11,7 @@ from commands.demo.prompt_handler import PromptHandler
 from tests import advisories
 from tests.support import locks
 
-_FLASK = locks.read(locks.DEV)["flask"].version
+_FLASK = locks.read_lock(locks.DEV)["flask"].version
 
 
 class _Handler(PromptHandler):
@@ -56,7 +56,7 @@ def test_every_release_of_the_lock_is_asked_about_at_once(database, capsys):
     assert advisories.main(database=database.url) == 0
 
     asked = {(query["package"]["name"], query["version"]) for query in database.asked}
-    assert asked == {(name, entry.version) for name, entry in locks.read(locks.DEV).items()}
+    assert asked == {(name, entry.version) for name, entry in locks.read_lock(locks.DEV).items()}
     assert capsys.readouterr().out == "Security advisories: 0 about what is locked\n"
 
 

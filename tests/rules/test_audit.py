@@ -13,14 +13,14 @@ from models import db
 from pipelines.payouts import propose
 from tests.support import coupons
 from tests.support.api import copiloting, deciding, embedding
-from tests.support.api.importing import past_sale
+from tests.support.api.importing import build_past_sale
 from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played, wanted
+from tests.support.gateways.playing import build_connection_body, connect_gateway, play_gateway
 from tests.support.outside import brand_dns
 from tests.support.platforms import playing as platforms
 from tests.support.rows import dealing
 from tests.support.rows.brands import Brand
-from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.images import png
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
@@ -94,7 +94,7 @@ def _key(owner: Brand) -> str:
 
 
 def _fraud_event(owner: Brand) -> str:
-    return f"{_FRAUD}/{flagged(owner, UUID(_affiliate(owner)))}"
+    return f"{_FRAUD}/{record_blocked_click(owner, UUID(_affiliate(owner)))}"
 
 
 def _import(owner: Brand) -> str:
@@ -143,17 +143,17 @@ def _failed_payout(owner: Brand) -> str:
 
 
 def _connected(owner: Brand) -> str:
-    return f"{_CONNECTIONS}/{connected(owner, owner.app.extensions['stage'])['id']}"
+    return f"{_CONNECTIONS}/{connect_gateway(owner, owner.app.extensions['stage'])['id']}"
 
 
 def _platform(owner: Brand) -> str:
-    return f"{_PLATFORMS}/{platforms.connected(owner, owner.app.extensions['platform'])['id']}"
+    return f"{_PLATFORMS}/{platforms.connect_platform(owner, owner.app.extensions['platform'])['id']}"
 
 
 def _gateway_event(owner: Brand) -> str:
     stage = owner.app.extensions["stage"]
-    made = connected(owner, stage)
-    sent = stage.unknown()
+    made = connect_gateway(owner, stage)
+    sent = stage.create_unknown_event()
     owner.app.test_client().post(urlsplit(made["webhookUrl"]).path, data=sent.body, headers=dict(sent.headers))
     (event,) = (owner.get(f"{_CONNECTIONS}/{made['id']}/events").json or {})["items"]
     return f"{_CONNECTIONS}/{made['id']}/events/{event['id']}"
@@ -215,7 +215,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     ),
     "POST /api/v1/conversions/import": lambda owner: (
         "/api/v1/conversions/import",
-        {"programId": str(owner.program()), "conversions": [past_sale()]},
+        {"programId": str(owner.program()), "conversions": [build_past_sale()]},
     ),
     "POST /api/imports/<import_id>/undo": lambda owner: (f"/api/imports/{_import(owner)}/undo", None),
     f"POST {_CONVERSIONS}": lambda owner: (
@@ -253,7 +253,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_WEBHOOKS}/<endpoint_id>/test": lambda owner: (f"{_endpoint(owner)}/test", {}),
     f"POST {_WEBHOOKS}/<endpoint_id>/deliveries/<delivery_id>/redeliver": lambda owner: (_delivery(owner), None),
     f"POST {_WEBHOOKS}/<endpoint_id>/redeliver": lambda owner: (f"{_endpoint(owner)}/redeliver", {"since": _DAY}),
-    f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, wanted(owner.app.extensions["stage"])),
+    f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, build_connection_body(owner.app.extensions["stage"])),
     f"PATCH {_CONNECTIONS}/<connection_id>": lambda owner: (
         _connected(owner),
         {"credentials": dict(owner.app.extensions["stage"].credentials)},
@@ -264,7 +264,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         f"{_gateway_event(owner)}/replay",
         None,
     ),
-    f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.wanted(owner.app.extensions["platform"])),
+    f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.build_platform_body(owner.app.extensions["platform"])),
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
@@ -281,8 +281,8 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_PROGRAMS}/hero-images": lambda owner: (f"{_PROGRAMS}/hero-images", _PICTURE),
     f"POST {_ASSETS}": lambda owner: (_ASSETS, _WORDS),
     f"DELETE {_ASSETS}/<asset_id>": lambda owner: (f"{_ASSETS}/{_made(owner, _ASSETS, _WORDS)}", None),
-    f"POST {embedding.TOKENS}": lambda owner: (embedding.TOKENS, embedding.wanted(_affiliate(owner))),
-    f"DELETE {embedding.TOKENS}/<token_id>": lambda owner: (embedding.address(owner, _affiliate(owner)), None),
+    f"POST {embedding.TOKENS}": lambda owner: (embedding.TOKENS, embedding.build_token_body(_affiliate(owner))),
+    f"DELETE {embedding.TOKENS}/<token_id>": lambda owner: (embedding.issue_token_url(owner, _affiliate(owner)), None),
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
@@ -309,7 +309,7 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def played_services(app):
-    with played() as stage, platforms.asked() as platform:
+    with play_gateway() as stage, platforms.play_platform() as platform:
         app.extensions["stage"] = stage
         app.extensions["platform"] = platform
         yield

@@ -27,10 +27,10 @@ _PAGES = {
 
 def _tests_that_exist() -> set[str]:
     found = set()
-    for path in trees.files("tests"):
-        for node in ast.walk(trees.parsed(path)):
+    for path in trees.list_files("tests"):
+        for node in ast.walk(trees.parse_file(path)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found.add(f"{trees.named(path)}::{node.name}")
+                found.add(f"{trees.relative_name(path)}::{node.name}")
     return found
 
 
@@ -145,7 +145,7 @@ def test_every_file_that_a_page_names_is_there():
 def test_a_package_that_maps_its_files_names_every_one():
     wrong, maps = {}, 0
     for path in _ROOT.glob("[a-z]*/**/__init__.py"):
-        about = ast.get_docstring(trees.parsed(path)) or ""
+        about = ast.get_docstring(trees.parse_file(path)) or ""
         lines, words = (set(re.findall(pattern, about, re.MULTILINE)) for pattern in (r"^(\w+) {2,}\S", r"`(\w+)`"))
         files = {part.stem for part in path.parent.glob("*.py")} - {"__init__", "__main__"}
         folders = {part.parent.name for part in path.parent.glob("*/__init__.py")}

@@ -204,11 +204,11 @@ def test_a_stale_pointer_does_nothing(brand, drain):
     _announce(4)
     stale = _hand_out(lease_s=0)[0]
     current = _hand_out()[0]
-    from tests.support.draining import run
+    from tests.support.draining import run_pointer
 
-    run(stale)
+    run_pointer(stale)
     before = brand.rows("select count(*) from conversion")
-    run(current)
+    run_pointer(current)
 
     assert before == [(0,)]
     assert brand.rows("select count(*) from conversion") == [(1,)]
@@ -232,7 +232,7 @@ def test_every_pointer_three_times_has_one_effect(brand):
 
 
 def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(brand):
-    from tests.support.draining import run
+    from tests.support.draining import run_pointer
 
     with db.unit_of_work(brand.id):
         work.enqueue(
@@ -242,7 +242,7 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
         with db.any_org_work():
             db.db.stage("update job set run_at = now()")
         _announce(4)
-        run(_hand_out()[0])
+        run_pointer(_hand_out()[0])
 
     _announce(4)
     with db.any_org_work():

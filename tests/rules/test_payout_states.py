@@ -44,13 +44,13 @@ def _names(tree: ast.Module) -> set[str]:
 
 def _spelled_out(path: Path) -> list[str]:
     """Return every text of a file that is exactly a state. An attempt's are everyday words: at home alone."""
-    tree = trees.parsed(path)
+    tree = trees.parse_file(path)
     is_at_home = _is_at_home(path)
     if not is_at_home and not any(".payouts" in name for name in _names(tree)):
         return []
     kinds = [kind for kind in _COLUMNS.values() if is_at_home or kind is not AttemptState]
     return [
-        f"{trees.named(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
+        f"{trees.relative_name(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
         f" instead of {node.value!r}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
@@ -59,7 +59,7 @@ def _spelled_out(path: Path) -> list[str]:
 
 
 def test_no_code_about_payouts_spells_a_state_out():
-    files = trees.files(*trees.PRODUCT)
+    files = trees.list_files(*trees.PRODUCT)
     files.remove(Path(states.__file__))
 
     assert files

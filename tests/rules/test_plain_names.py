@@ -66,6 +66,6 @@ def test_clear_name_is_not_counted(name):
 
 
 def _nodes(folders: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
-    for path in trees.files(*folders):
-        for node in ast.walk(trees.parsed(path)):
-            yield trees.named(path), node
+    for path in trees.list_files(*folders):
+        for node in ast.walk(trees.parse_file(path)):
+            yield trees.relative_name(path), node

@@ -51,8 +51,8 @@ def test_the_calls_are_seen():
 
 def test_advisory_locks_are_taken_in_two_modules_only():
     # A migration holds one across transactions, on a connection of its own.
-    named = {trees.named(path) for path in _modules() if "pg_advisory" in path.read_text()}
-    named |= {trees.named(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
+    named = {trees.relative_name(path) for path in _modules() if "pg_advisory" in path.read_text()}
+    named |= {trees.relative_name(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
 
     assert named == {"models/advisory_locks.py", "models/migrate.py"}
 
@@ -69,7 +69,7 @@ def _effects(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
 
 
 def _modules() -> list[Path]:
-    return trees.files("models", "pipelines")
+    return trees.list_files("models", "pipelines")
 
 
 @functools.cache
@@ -79,7 +79,7 @@ def _functions() -> dict[str, Function]:
         module = ".".join(path.relative_to(trees.ROOT).with_suffix("").parts)
         if module in _GROUND:
             continue
-        tree = trees.parsed(path)
+        tree = trees.parse_file(path)
         imported, tables = _imported(tree), _tables(tree)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):

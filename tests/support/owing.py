@@ -26,7 +26,7 @@ from conversion c where not is_test and not payout_locked
 _RATES = "select currency, published_on, per_usd from fx_rate order by published_on"
 
 
-def fold(brand: Brand) -> None:
+def fold_changes(brand: Brand) -> None:
     """Fold every change into its day, as the tick does, and reckon nothing."""
     with db.any_org_work():
         while daily_totals.any_org_fold(limit=1_000) == 1_000:
@@ -34,30 +34,30 @@ def fold(brand: Brand) -> None:
     assert brand.rows("select 1 from day_change") == []
 
 
-def reckon(brand: Brand) -> None:
+def compute_owed_days(brand: Brand) -> None:
     """Reckon the brand's days that are to be, as the job does."""
     with db.unit_of_work(brand.id):
         owed_days.compute(brand.id)
 
 
-def broken(brand: Brand) -> list[str]:
+def list_day_violations(brand: Brand) -> list[str]:
     """Return what a check of the ledger says of kept days that are not as they should be."""
     with db.unit_of_work(brand.id):
         found = [db.db.run(rules.scope_to_organization(sql, brand.id)) for sql in day_rules.DAYS.values()]
     return [exception for rows in found for (exception,) in rows]
 
 
-def kept(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
+def read_stored_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     """Return what the statistics say, by program: pending, available, settling."""
     with db.unit_of_work(brand.id):
         found = numbers.list_stats(organization_id=brand.id, now=now)
     return {stats.program_id: [stats.pending, stats.available, stats.settling] for stats in found}
 
 
-def added_up(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
+def compute_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     """Return what the conversions come to, each valued by the rate of its date and rounded alone."""
     ((home,),) = brand.rows("select home_currency from organization where id = %s", brand.id)
-    published = _published(brand.rows(_RATES))
+    published = _effective_rates(brand.rows(_RATES))
     cents: dict[tuple[UUID, str], int] = defaultdict(int)
     held: dict[tuple[UUID, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for program_id, currency, day, status, hold_until, net, paid, is_open in brand.rows(_CONVERSIONS):
@@ -84,6 +84,6 @@ def added_up(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     }
 
 
-def _published(rows: list[tuple[Any, ...]]) -> dict[tuple[str, date], Decimal]:
+def _effective_rates(rows: list[tuple[Any, ...]]) -> dict[tuple[str, date], Decimal]:
     """Return the rate of each currency and day: the newest of that day and the three before it."""
     return {(currency, on + timedelta(days=age)): per_usd for currency, on, per_usd in rows for age in range(4)}

@@ -13,7 +13,7 @@ from adapters.clicks.stream import FIELD, KEY
 from domain.clicks import raw_click
 from models import db, ids
 from pipelines import upkeep
-from tests.support.rows.click_rows import consume, outcomes, raw, send
+from tests.support.rows.click_rows import build_click, consume_stream, list_outcomes, send
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ _UNREADABLE = {
 
 @pytest.mark.parametrize("sent", _UNREADABLE.values(), ids=_UNREADABLE)
 def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask, paying, ben, valkey, sent):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(sent, click, age=timedelta(minutes=61))
 
-    assert consume() == 2
+    assert consume_stream() == 2
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", None)
@@ -83,13 +83,13 @@ def _spoilt(click, fields):
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
 def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, paying, ben, fields):
-    good = [raw(paying, ben) for _ in range(6)]
-    poison = _spoilt(raw(paying, ben), fields)
+    good = [build_click(paying, ben) for _ in range(6)]
+    poison = _spoilt(build_click(paying, ben), fields)
     send(*good[:3], poison, *good[3:])
 
-    assert consume() == 7
+    assert consume_stream() == 7
 
-    assert outcomes(paying, good) == ["earned"] * 6
+    assert list_outcomes(paying, good) == ["earned"] * 6
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", str(paying.id))
 
@@ -97,44 +97,44 @@ def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, payin
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 @pytest.mark.parametrize("number", [1, 5])
 def test_values_in_another_form_wait_for_an_hour_and_hold_up_nothing(flask, paying, ben, valkey, *, fields, number):
-    good = [raw(paying, ben) for _ in range(6)]
-    waiting = [_spoilt(raw(paying, ben), fields) for _ in range(number)]
+    good = [build_click(paying, ben) for _ in range(6)]
+    waiting = [_spoilt(build_click(paying, ben), fields) for _ in range(number)]
     send(*good[:3], *waiting, *good[3:], age=timedelta(minutes=59))
 
-    consume()
+    consume_stream()
 
-    assert outcomes(paying, good) == ["earned"] * 6
+    assert list_outcomes(paying, good) == ["earned"] * 6
     assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == waiting
     assert flask.json("jobs", "dead") == []
 
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 def test_value_in_another_form_is_a_failed_job_after_an_hour(flask, paying, ben, valkey, fields):
-    good = [raw(paying, ben) for _ in range(3)]
-    send(good[0], _spoilt(raw(paying, ben), fields), *good[1:], age=timedelta(minutes=61))
+    good = [build_click(paying, ben) for _ in range(3)]
+    send(good[0], _spoilt(build_click(paying, ben), fields), *good[1:], age=timedelta(minutes=61))
 
-    consume()
+    consume_stream()
 
-    assert outcomes(paying, good) == ["earned"] * 3
+    assert list_outcomes(paying, good) == ["earned"] * 3
     assert valkey.xlen(KEY) == 0
     assert [letter["name"] for letter in flask.json("jobs", "dead", "--queue", "tracking")] == ["click.unreadable"]
 
 
 def test_click_of_an_organization_that_is_gone_is_a_failed_job(flask, paying, ben):
-    good = raw(paying, ben)
-    send(raw(paying, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
+    good = build_click(paying, ben)
+    send(build_click(paying, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
 
-    consume()
+    consume_stream()
 
-    assert outcomes(paying, [good]) == ["earned"]
+    assert list_outcomes(paying, [good]) == ["earned"]
     assert len(flask.json("jobs", "dead", "--queue", "tracking")) == 1
 
 
 def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(flask, paying, drain):
     affiliate_id = ids.new_id()
-    click = raw(paying, affiliate_id)
+    click = build_click(paying, affiliate_id)
     send(click)
-    consume()
+    consume_stream()
     (letter,) = flask.json("jobs", "dead")
     paying.affiliate("ben")
     paying.rows("delete from tracking_link returning id")
@@ -143,13 +143,13 @@ def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(fl
     flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
     assert flask.json("jobs", "dead") == []
 
 
 def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(flask, drain):
     send(b"nonsense", age=timedelta(minutes=61))
-    consume()
+    consume_stream()
     (letter,) = flask.json("jobs", "dead")
 
     flask.json("jobs", "replay", str(letter["id"]))
@@ -163,9 +163,12 @@ def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(fl
 
 def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
     now = clock.now()
-    old, young = raw(paying, ben, at=now - timedelta(days=91)), raw(paying, ben, at=now - timedelta(days=89))
+    old, young = (
+        build_click(paying, ben, at=now - timedelta(days=91)),
+        build_click(paying, ben, at=now - timedelta(days=89)),
+    )
     send(old, young)
-    consume()
+    consume_stream()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=now)
@@ -175,9 +178,9 @@ def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
 
 
 def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
-    click = raw(paying, ids.new_id(), visitor_id='v"1\\')
+    click = build_click(paying, ids.new_id(), visitor_id='v"1\\')
     send(click, b"nonsense", age=timedelta(minutes=61))
-    consume()
+    consume_stream()
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now() + timedelta(days=89))
     young = _entries()
@@ -204,18 +207,20 @@ def _entries():
 
 def test_a_dead_letter_has_all_of_the_longest_click(paying):
     names = ["\U0001f600" * 61 + f"{number:03}" for number in range(raw_click.MAX_QUERY_NAMES)]
-    click = raw(paying, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128)
+    click = build_click(
+        paying, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128
+    )
     send(click)
 
-    consume()
+    consume_stream()
 
     assert _entries()[0].encode() == serialization.to_bytes(click)
 
 
 def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):
     monkeypatch.setattr(upkeep, "_BATCH", 2)
-    send(*[raw(paying, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
-    consume()
+    send(*[build_click(paying, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
+    consume_stream()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now())

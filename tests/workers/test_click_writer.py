@@ -14,7 +14,14 @@ from adapters.clicks import stream_reader
 from adapters.clicks.stream import GROUP, KEY
 from adapters.clicks.stream_reader import StreamReader
 from models import db
-from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
+from tests.support.rows.click_rows import (
+    build_click,
+    consume_stream,
+    hold_click_lock,
+    list_aggregates,
+    list_outcomes,
+    send,
+)
 from workers.clicks import ClickConsumer
 
 
@@ -36,41 +43,41 @@ def valkey(app):
 
 def test_clicks_of_several_organizations_are_written_and_leave_the_stream(paying, rival, ben, valkey):
     rival.program()
-    own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
+    own, foreign = build_click(paying, ben), build_click(rival, rival.affiliate("ann"))
     send(own, foreign)
 
-    assert consume() == 2
+    assert consume_stream() == 2
 
-    assert outcomes(paying, [own]) == ["earned"]
-    assert outcomes(rival, [foreign]) == ["recorded"]
+    assert list_outcomes(paying, [own]) == ["earned"]
+    assert list_outcomes(rival, [foreign]) == ["recorded"]
     assert valkey.xlen(KEY) == 0
     assert valkey.xpending(KEY, GROUP)["pending"] == 0
 
 
 def test_what_was_on_the_stream_before_the_first_consumer_is_written(paying, ben, valkey):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click)
     assert not [group for group in valkey.xinfo_groups(KEY) if group["name"] == GROUP.encode()]
 
-    consume()
+    consume_stream()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
 
 
 def test_a_stream_that_lost_its_group_gets_one_again(paying, ben, valkey):
-    consume()
+    consume_stream()
     valkey.delete(KEY)
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click)
 
-    consume()
+    consume_stream()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
 
 
 def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, valkey):
-    click = raw(paying, ben)
-    consume()
+    click = build_click(paying, ben)
+    consume_stream()
     send(click)
     assert len(StreamReader(valkey, "dead").read(count=10, wait_ms=1)) == 1
 
@@ -78,19 +85,19 @@ def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, 
     assert consumer.run_once() == 0
     assert consumer.run_once(idle_ms=0) == 1
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
 def test_an_entry_that_comes_again_after_its_commit_changes_nothing(paying, ben):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click, click)
 
-    consume()
+    consume_stream()
     send(click)
-    consume()
+    consume_stream()
 
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert [row[1] for row in list_aggregates(paying)] == [10]
     assert paying.rows("select count(*) from click") == [(1,)]
 
 
@@ -99,7 +106,7 @@ def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valk
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
     loop.start()
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click)
     _until(lambda: paying.rows("select count(*) from click") == [(1,)])
 
@@ -111,7 +118,7 @@ def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valk
 
 
 def test_what_was_read_ahead_is_written_before_the_loop_ends(monkeypatch, paying, ben, valkey):
-    clicks, told, batches = [raw(paying, ben) for _ in range(7)], threading.Event(), []
+    clicks, told, batches = [build_click(paying, ben) for _ in range(7)], threading.Event(), []
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     read = consumer._intake.read
     send(*clicks)
@@ -134,7 +141,7 @@ def test_what_was_read_ahead_is_written_before_the_loop_ends(monkeypatch, paying
 
 
 def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying, ben, valkey):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click)
     told, tries = threading.Event(), []
 
@@ -154,22 +161,22 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
     loop.join(60)
 
     assert in_hand == 1
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
 
 
 def test_an_organization_that_is_held_up_holds_up_nobody_else(paying, rival, ben, valkey):
     rival.program()
-    own, foreign = raw(paying, ben), raw(rival, rival.affiliate("ann"))
+    own, foreign = build_click(paying, ben), build_click(rival, rival.affiliate("ann"))
     send(own, foreign)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
-    with turn_taken(paying):
+    with hold_click_lock(paying):
         consumer.run_once()
-        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert list_outcomes(rival, [foreign]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 1
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(paying, [own]) == ["earned"]
+    assert list_outcomes(paying, [own]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
@@ -196,30 +203,30 @@ def _more_take_too_long(brand, most):
 
 
 def test_a_batch_that_takes_the_database_too_long_is_written_in_smaller_ones(paying, ben, valkey):
-    sent = [raw(paying, ben) for _ in range(450)]
+    sent = [build_click(paying, ben) for _ in range(450)]
     send(*sent)
 
     with _more_take_too_long(paying, most=120):
-        consume()
+        consume_stream()
 
-    assert set(outcomes(paying, sent)) == {"earned"}
-    assert sum(cents for _, cents, _, _ in aggregates(paying)) == 4_500
+    assert set(list_outcomes(paying, sent)) == {"earned"}
+    assert sum(cents for _, cents, _, _ in list_aggregates(paying)) == 4_500
     assert valkey.xlen(KEY) == 0
 
 
 def test_a_few_clicks_that_take_the_database_too_long_stay_in_hand(paying, rival, ben, valkey):
     rival.program()
-    own, foreign = [raw(paying, ben) for _ in range(2)], raw(rival, rival.affiliate("ann"))
+    own, foreign = [build_click(paying, ben) for _ in range(2)], build_click(rival, rival.affiliate("ann"))
     send(*own, foreign)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
     with _more_take_too_long(paying, most=0):
         consumer.run_once()
-        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert list_outcomes(rival, [foreign]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 2
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(paying, own) == ["earned"] * 2
+    assert list_outcomes(paying, own) == ["earned"] * 2
 
 
 def _run_apart(consumer, told):
@@ -238,8 +245,8 @@ def _until(is_so, within_s=60):
 
 def test_the_backlog_is_what_nobody_has_written(paying, ben, valkey):
     assert stream_reader.measure_backlog(valkey) == stream_reader.Backlog(0, 0)
-    consume()
-    send(raw(paying, ben), raw(paying, ben))
+    consume_stream()
+    send(build_click(paying, ben), build_click(paying, ben))
     StreamReader(valkey, "busy").read(count=1, wait_ms=1)
 
     found = stream_reader.measure_backlog(valkey)
@@ -248,8 +255,8 @@ def test_the_backlog_is_what_nobody_has_written(paying, ben, valkey):
 
 
 def test_the_metrics_page_shows_the_backlog_and_whether_it_is_kept(app, paying, ben):
-    consume()
-    send(raw(paying, ben))
+    consume_stream()
+    send(build_click(paying, ben))
 
     page = app.test_client().get("/metrics").get_data(as_text=True)
 
@@ -271,11 +278,11 @@ def test_a_stream_that_is_away_is_waited_for(monkeypatch, paying, ben):
     loop = threading.Thread(target=_run_apart, args=(consumer, told), daemon=True)
     loop.start()
     _until(lambda: len(tries) >= 2)
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     send(click)
     monkeypatch.undo()
     _until(lambda: paying.rows("select count(*) from click") == [(1,)])
     told.set()
     loop.join(60)
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]

@@ -8,8 +8,8 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.rows.rates import published, stored
-from tests.support.turning import turn
+from tests.support.rows.rates import list_rates, serve_feed
+from tests.support.turning import override_settings
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def feed(app, monkeypatch):
     """Point the service at a feed."""
 
     def point(url: str | None) -> None:
-        turn(monkeypatch, rates={"feed_url": url})
+        override_settings(monkeypatch, rates={"feed_url": url})
 
     return point
 
@@ -34,12 +34,12 @@ def _left():
 
 def test_the_feed_is_stored(feed, drain):
     today = datetime.now(UTC).date()
-    with published(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
+    with serve_feed(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
         feed(url)
         _ask()
         drain()
 
-    assert stored("DZD") == [("DZD", today, Decimal("134.5"))]
+    assert list_rates("DZD") == [("DZD", today, Decimal("134.5"))]
     assert _left() == []
 
 
@@ -55,7 +55,7 @@ def test_without_a_feed_nothing_is_asked(feed, drain):
     ("content", "status", "why"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
 )
 def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, status, why):
-    with published(content, status) as url:
+    with serve_feed(content, status) as url:
         feed(url)
         _ask()
         drain()

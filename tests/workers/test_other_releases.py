@@ -32,8 +32,8 @@ from pipelines.clicks import scores
 from pipelines.leads import page_leads
 from pipelines.organization import sign_in_emails
 from tests.support import databases
-from tests.support.rows.click_rows import consume, outcomes, raw, send
-from tests.support.rows.leads import browser, slug_of
+from tests.support.rows.click_rows import build_click, consume_stream, list_outcomes, send
+from tests.support.rows.leads import post_browser_lead, slug_of
 from workers import clicks
 from workers.clicks import ClickConsumer
 
@@ -76,39 +76,39 @@ def _dead(brand):
 
 
 def test_click_with_fields_of_a_newer_release_is_written(paying):
-    click = raw(paying, _affiliate(paying))
+    click = build_click(paying, _affiliate(paying))
     send(json.dumps(json.loads(serialization.to_bytes(click)) | _NEWER).encode())
 
-    assert consume() == 1
+    assert consume_stream() == 1
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
     assert _dead(paying) == []
 
 
 def test_click_that_only_a_newer_release_reads_waits_for_it(paying, valkey, monkeypatch):
-    older, newer = (raw(paying, _affiliate(paying)) for _ in range(2))
+    older, newer = (build_click(paying, _affiliate(paying)) for _ in range(2))
     send(_newer(newer), older, age=timedelta(minutes=59))
 
-    consume()
-    assert outcomes(paying, [older]) == ["earned"]
+    consume_stream()
+    assert list_outcomes(paying, [older]) == ["earned"]
     assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == [_newer(newer)]
-    assert consume() == 0  # it does not take it again at once, either
+    assert consume_stream() == 0  # it does not take it again at once, either
     assert _consume_as_newer(monkeypatch) == 1
 
-    assert outcomes(paying, [newer]) == ["earned"]
+    assert list_outcomes(paying, [newer]) == ["earned"]
     assert (valkey.xlen(KEY), _dead(paying)) == (0, [])
 
 
 def test_click_that_nobody_reads_for_an_hour_is_a_failed_job(paying, valkey):
-    send(_newer(raw(paying, _affiliate(paying))), age=timedelta(minutes=61))
+    send(_newer(build_click(paying, _affiliate(paying))), age=timedelta(minutes=61))
 
-    consume()
+    consume_stream()
 
     assert (valkey.xlen(KEY), _dead(paying)) == (0, ["click.unreadable"])
 
 
 def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, monkeypatch):
-    click = raw(paying, _affiliate(paying))
+    click = build_click(paying, _affiliate(paying))
     with db.unit_of_work(paying.id):
         clicks.unwritten_clicks.enqueue_late(click)
     _change_args("click.late", {"entry": _newer(click).decode()})
@@ -118,11 +118,11 @@ def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, 
     _change_args("click.late", {"entry": serialization.to_bytes(click).decode()})
     drain()
 
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
 
 
 def test_lead_with_fields_of_a_newer_release_is_recorded(paying, drain):
-    assert browser(paying, email="ada@example.com").status_code == 200
+    assert post_browser_lead(paying, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": _sealed_lead(paying, **_NEWER)} | _NEWER)
 
     drain()
@@ -131,7 +131,7 @@ def test_lead_with_fields_of_a_newer_release_is_recorded(paying, drain):
 
 
 def test_lead_that_a_newer_release_sealed_waits_for_it(paying, drain):
-    assert browser(paying, email="ada@example.com").status_code == 200
+    assert post_browser_lead(paying, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
     drain()

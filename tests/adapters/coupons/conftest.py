@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.gateways.ordering import played_rail
-from tests.support.gateways.playing import lead_to
+from tests.support.gateways.ordering import build_rail
+from tests.support.gateways.playing import point_service_at
 from tests.support.gateways.stages import STAGES
 
 
@@ -11,6 +11,6 @@ from tests.support.gateways.stages import STAGES
 def playing(request, monkeypatch):
     """Play the gateway that a parameter names, or else the one that the tests are called by."""
     stage = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
-    lead_to(stage, monkeypatch)
-    yield played_rail(stage)
+    point_service_at(stage, monkeypatch)
+    yield build_rail(stage)
     stage.stop()

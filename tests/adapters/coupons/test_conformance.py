@@ -10,10 +10,10 @@ from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
-from tests.support.gateways.ordering import held, terms_of
+from tests.support.gateways.ordering import read_supported_discounts, terms_from_order
 from tests.support.gateways.stages import STAGES
 
-_HELD = held()
+_HELD = read_supported_discounts()
 _UNTIL = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 _DURATIONS = {"Once": None, "Repeating": 3, "Forever": None}
 
@@ -33,11 +33,11 @@ def _minted_or_refused(playing, is_held, **discount):
     order = playing.order(**discount)
     if is_held:
         playing.mint(order)
-        assert len(playing.books.live(order.code)) == 1
-        return playing.books.terms(order.code), terms_of(order)
+        assert len(playing.books.list_live_ids(order.code)) == 1
+        return playing.books.terms(order.code), terms_from_order(order)
     with pytest.raises(DiscountNotHeld, match=r"[a-z ]{9}.*\.$"):
         playing.mint(order)
-    assert playing.books.live(order.code) == []
+    assert playing.books.list_live_ids(order.code) == []
     return None, None
 
 
@@ -68,8 +68,8 @@ def test_a_code_is_minted_as_it_is_ordered(playing):
     minted = playing.mint(order)
 
     assert minted
-    assert len(playing.books.live("JANE15")) == 1
-    assert playing.books.terms("JANE15") == terms_of(order)
+    assert len(playing.books.list_live_ids("JANE15")) == 1
+    assert playing.books.terms("JANE15") == terms_from_order(order)
     assert playing.find(order) == minted
 
 
@@ -149,7 +149,7 @@ def test_asking_again_makes_no_second_code(playing):
     order = playing.order()
 
     assert playing.mint(order) == playing.mint(order)
-    assert len(playing.books.live("JANE15")) == 1
+    assert len(playing.books.list_live_ids("JANE15")) == 1
 
 
 @every
@@ -168,19 +168,22 @@ def test_a_code_that_was_minted_is_known_though_its_discount_could_not_be_held_a
     late = dataclasses.replace(order, family=dataclasses.replace(order.family, discount=not_held))
 
     assert playing.mint(late) == playing.find(late) == minted
-    assert len(playing.books.live("JANE15")) == 1
+    assert len(playing.books.list_live_ids("JANE15")) == 1
 
 
 @every
 @pytest.mark.parametrize("text", ["JANE15", "jane15"])
 def test_a_code_of_somebody_else_is_never_adopted(playing, text):
-    theirs, order = playing.books.plant(text.upper() if playing.rail.gateway == "chargebee" else text), playing.order()
+    theirs, order = (
+        playing.books.create_as_brand(text.upper() if playing.rail.gateway == "chargebee" else text),
+        playing.order(),
+    )
 
     with pytest.raises(CodeTaken, match="JANE15"):
         playing.mint(order)
 
     assert playing.find(order) is None
-    assert playing.books.live("JANE15") == [theirs]
+    assert playing.books.list_live_ids("JANE15") == [theirs]
 
 
 @every
@@ -197,9 +200,9 @@ def test_a_code_of_another_order_is_never_adopted(playing):
 @every
 def test_wherever_an_answer_is_lost_asking_again_ends_with_one_code(playing):
     first = playing.order("FIRST")
-    before = len(playing.stage.asked)
+    before = len(playing.stage.calls)
     playing.mint(first)
-    calls = len(playing.stage.asked) - before
+    calls = len(playing.stage.calls) - before
 
     for lost in range(calls):
         order = playing.order(f"LOST{lost}")
@@ -211,8 +214,8 @@ def test_wherever_an_answer_is_lost_asking_again_ends_with_one_code(playing):
         found, minted = playing.find(order), playing.mint(order)
 
         assert found in (None, minted)
-        assert len(playing.books.live(order.code)) == 1
-        assert playing.books.terms(order.code) == terms_of(order)
+        assert len(playing.books.list_live_ids(order.code)) == 1
+        assert playing.books.terms(order.code) == terms_from_order(order)
 
 
 @every
@@ -222,11 +225,11 @@ def test_a_code_that_ends_cannot_be_redeemed_and_its_text_is_free(playing):
 
     for _ in range(2):  # one that is gone already is well
         playing.switch_off(order, minted)
-        assert playing.books.live("JANE15") == []
+        assert playing.books.list_live_ids("JANE15") == []
 
     again = playing.order()
     assert playing.mint(again) != minted or playing.rail.gateway == "chargebee"  # there its text is its id
-    assert len(playing.books.live("JANE15")) == 1
+    assert len(playing.books.list_live_ids("JANE15")) == 1
     assert playing.find(again)
 
 
@@ -238,7 +241,7 @@ def test_ending_a_code_leaves_others_alone(playing):
     playing.switch_off(order, minted)
 
     assert playing.find(other) == kept
-    assert len(playing.books.live("OTHER15")) == 1
+    assert len(playing.books.list_live_ids("OTHER15")) == 1
 
 
 @every
@@ -257,7 +260,7 @@ def test_refused_credentials_are_told_as_such(playing, fault):
             act()
         playing.stage.faults.clear()
 
-    assert len(playing.books.live("JANE15")) == 1
+    assert len(playing.books.list_live_ids("JANE15")) == 1
 
 
 @every

@@ -13,7 +13,7 @@ from domain.coupons.discounts import DiscountDuration, DiscountType
 def test_the_cap_is_ours_and_nobody_reaches_it(playing):
     order = playing.order()
     playing.mint(order)
-    told = playing.books.one("JANE15", "name")
+    told = playing.books.get_by_code("JANE15", "name")
     assert told["max_purchase_count"] == cap(order.code_id)
     caps = {cap(UUID(int=number)) for number in range(1_000)}
     assert len(caps) > 990
@@ -23,7 +23,7 @@ def test_the_cap_is_ours_and_nobody_reaches_it(playing):
 def test_without_products_a_code_is_of_all(playing):
     playing.mint(playing.order())
     playing.mint(playing.order("OTHER15", product_refs=(playing.books.other_product,)))
-    shown = [(one["universal"], one["product"]) for one in playing.books.kept]
+    shown = [(one["universal"], one["product"]) for one in playing.books.rows]
     assert shown == [(True, None), (False, playing.books.other_product)]
 
 
@@ -60,7 +60,7 @@ def test_a_code_of_all_products_ends_when_the_first_product_is_gone(playing):
 
     playing.switch_off(order, minted)
 
-    assert playing.books.kept == []
+    assert playing.books.rows == []
 
 
 def test_a_refusal_with_200_is_a_refusal(playing, monkeypatch):
@@ -72,7 +72,7 @@ def test_a_refusal_with_200_is_a_refusal(playing, monkeypatch):
 
 
 def test_a_code_of_somebody_elses_with_a_large_cap_is_not_ours(playing):
-    playing.books.plant("JANE15")
-    playing.books.one("JANE15", "name")["max_purchase_count"] = 2**31 - 1
+    playing.books.create_as_brand("JANE15")
+    playing.books.get_by_code("JANE15", "name")["max_purchase_count"] = 2**31 - 1
     with pytest.raises(CodeTaken):
         playing.mint(playing.order())

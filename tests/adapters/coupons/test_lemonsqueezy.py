@@ -3,13 +3,13 @@
 import pytest
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
-from tests.support.gateways.ordering import played_rail
+from tests.support.gateways.ordering import build_rail
 from tests.support.gateways.told import account
 
 
 def test_a_code_is_found_behind_others(playing):
     for number in range(250):
-        playing.books.plant(f"OTHER{number}")
+        playing.books.create_as_brand(f"OTHER{number}")
     order = playing.order()
     minted = playing.mint(order)
 
@@ -20,9 +20,9 @@ def test_a_code_is_found_behind_others(playing):
 
 def test_a_discount_of_a_test_store_is_for_trying_out(playing):
     playing.stage.mode = "test"
-    rail = played_rail(playing.stage)
+    rail = build_rail(playing.stage)
     rail.rail.mint(account(playing.stage), rail.order())
-    assert playing.books.one("JANE15")["test_mode"] is True
+    assert playing.books.get_by_code("JANE15")["test_mode"] is True
 
 
 def test_products_are_numbers_of_variants(playing):

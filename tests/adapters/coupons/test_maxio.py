@@ -8,7 +8,7 @@ from adapters.coupons.base import CodeTaken, DiscountNotHeld
 def test_the_description_says_whose_a_coupon_is(playing):
     order = playing.order("JANE_15-X")
     playing.mint(order)
-    told = playing.books.one("JANE_15-X")
+    told = playing.books.get_by_code("JANE_15-X")
     assert (told["name"], told["description"]) == ("Partner 15", f"Partner 15 finderfee:{order.code_id}")
 
 
@@ -19,7 +19,7 @@ def test_a_site_with_several_families_wants_products(playing):
 
     playing.mint(playing.order(product_refs=("21",)))
 
-    assert playing.books.one("JANE15")["product_family_id"] == 902
+    assert playing.books.get_by_code("JANE15")["product_family_id"] == 902
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_products_of_two_families_and_unknown_ones_are_refused(playing, refs, wh
     playing.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match=why):
         playing.mint(playing.order(product_refs=refs))
-    assert playing.books.kept == []
+    assert playing.books.rows == []
 
 
 def test_a_code_of_another_family_is_found_and_ended_there(playing):
@@ -42,4 +42,4 @@ def test_a_code_of_another_family_is_found_and_ended_there(playing):
 
     playing.switch_off(order, minted)
 
-    assert playing.books.live("JANE15") == []
+    assert playing.books.list_live_ids("JANE15") == []

@@ -9,7 +9,7 @@ from domain.coupons.discounts import DiscountType
 def test_our_id_is_in_the_custom_data(playing):
     order = playing.order()
     playing.mint(order)
-    told = playing.books.one("JANE15")
+    told = playing.books.get_by_code("JANE15")
     assert told["custom_data"] == {"finderfee_id": str(order.code_id)}
     assert (told["description"], told["enabled_for_checkout"], told["amount"]) == ("Partner 15", True, "15")
 
@@ -17,7 +17,7 @@ def test_our_id_is_in_the_custom_data(playing):
 def test_a_code_that_ends_is_archived(playing):
     order = playing.order()
     playing.switch_off(order, playing.mint(order))
-    assert playing.books.one("JANE15")["status"] == "archived"
+    assert playing.books.get_by_code("JANE15")["status"] == "archived"
 
 
 def test_of_codes_with_one_text_ours_is_found(playing):
@@ -33,7 +33,7 @@ def test_a_discount_that_is_gone_has_ended(playing):
 
 def test_amounts_are_minor_units_of_the_currency(playing):
     playing.mint(playing.order(type=DiscountType.AmountOff, value=500, currency="JPY"))
-    told = playing.books.one("JANE15")
+    told = playing.books.get_by_code("JANE15")
     assert (told["type"], told["amount"], told["currency_code"]) == ("flat", "500", "JPY")
 
 

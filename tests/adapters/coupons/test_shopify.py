@@ -9,14 +9,14 @@ from domain.coupons.discounts import DiscountDuration
 def test_the_title_says_whose_a_discount_is(playing):
     order = playing.order()
     playing.mint(order)
-    assert playing.books.one("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
-    assert playing.books.one("JANE15")["context"] == {"all": "ALL"}
+    assert playing.books.get_by_code("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
+    assert playing.books.get_by_code("JANE15")["context"] == {"all": "ALL"}
 
 
 def test_a_title_that_only_looks_like_ours_is_not(playing):
     order = playing.order()
     playing.mint(order)
-    playing.books.one("JANE15")["title"] += " (copy)"
+    playing.books.get_by_code("JANE15")["title"] += " (copy)"
     assert playing.find(order) is None
 
 
@@ -34,8 +34,8 @@ def test_a_right_that_is_denied_with_200_is_refused_credentials(playing):
 
 
 def test_a_discount_of_the_shops_own_that_is_over_still_has_its_text(playing):
-    playing.books.plant("JANE15")
-    playing.books.one("JANE15")["status"] = "EXPIRED"
+    playing.books.create_as_brand("JANE15")
+    playing.books.get_by_code("JANE15")["status"] = "EXPIRED"
     with pytest.raises(Exception, match="JANE15"):
         playing.mint(playing.order())
 
@@ -43,7 +43,7 @@ def test_a_discount_of_the_shops_own_that_is_over_still_has_its_text(playing):
 @pytest.mark.parametrize(("duration", "cycles", "renews"), [("Once", 1, None), ("Forever", 0, True)])
 def test_forever_is_off_every_order_of_a_subscription(playing, duration, cycles, renews):
     playing.mint(playing.order(duration=DiscountDuration(duration)))
-    told = playing.books.one("JANE15")
+    told = playing.books.get_by_code("JANE15")
     assert (told["recurringCycleLimit"], told["customerGets"].get("appliesOnSubscription")) == (cycles, renews)
 
 

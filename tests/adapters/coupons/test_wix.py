@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 def test_times_are_milliseconds(playing):
     playing.mint(playing.order(expires_at=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)))
-    told = playing.books.one("JANE15")["specification"]
+    told = playing.books.get_by_code("JANE15")["specification"]
     assert told["expirationTime"] == "1935817689000"
     assert int(told["startTime"]) / 1000 <= datetime.now(UTC).timestamp()
 

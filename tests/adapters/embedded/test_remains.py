@@ -21,14 +21,14 @@ def _postmaster(data_dir: Path) -> int:
 
 def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
     found = server_pair.start(used_dir)
-    databases.run(found.database_owner_url, "create table survivor as select 'row' as word")
+    databases.run_as_owner(found.database_owner_url, "create table survivor as select 'row' as word")
     pid = _postmaster(used_dir)
 
     os.kill(pid, signal.SIGKILL)
     servers.kill_valkey(used_dir)
     server_pair.start(used_dir)
 
-    assert databases.rows(found.database_owner_url, "select word from survivor") == [("row",)]
+    assert databases.select_as_owner(found.database_owner_url, "select word from survivor") == [("row",)]
 
 
 def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: 
         finally:
             ends.join()
 
-    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
+    assert databases.select_as_owner(found.database_owner_url, "select 1") == [(1,)]
 
 
 def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
@@ -58,4 +58,4 @@ def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: 
 
     server_pair.start(used_dir, valkey=False, durable=False)
 
-    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
+    assert databases.select_as_owner(found.database_owner_url, "select 1") == [(1,)]

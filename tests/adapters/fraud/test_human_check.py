@@ -13,7 +13,7 @@ import settings
 from adapters.fraud import human_check
 from adapters.fraud.human_check import LocalTokens, NotConfigured, SiteVerify, VerifierUnavailable
 from commands.demo.prompt_handler import PromptHandler
-from tests.support.rows.paid_leads import verified_by
+from tests.support.rows.paid_leads import configure_human_check
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _SECRET_KEY = "a key for these tests that is long enough"
@@ -194,18 +194,18 @@ def _verify_as_configured(token="abc"):
 
 
 def test_with_a_database_of_the_operators_and_no_service_nobody_is_verified():
-    with verified_by(URL=""), pytest.raises(NotConfigured):
+    with configure_human_check(URL=""), pytest.raises(NotConfigured):
         _verify_as_configured()
 
 
 def test_on_the_embedded_servers_tokens_of_our_own_are_the_default(monkeypatch):
     monkeypatch.delenv("DATABASE_URL")
-    with verified_by(URL=""):
+    with configure_human_check(URL=""):
         assert human_check.find_local_issuer() is not None
 
 
 def test_local_tokens_are_accepted_where_the_operator_says_so():
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         local = human_check.find_local_issuer()
         assert local is not None
         assert _verify_as_configured(local.issue(now=_NOW))
@@ -213,21 +213,23 @@ def test_local_tokens_are_accepted_where_the_operator_says_so():
 
 
 def test_with_a_service_tokens_of_our_own_are_worth_nothing(service):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
     service.answer = _says({"success": False})
 
-    with verified_by(URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"):
+    with configure_human_check(
+        URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"
+    ):
         assert human_check.find_local_issuer() is None
         assert not _verify_as_configured(token)
         assert human_check.find_widget() == human_check.Widget("https://human.example.com/api.js", "k")
 
 
 def test_tokens_follow_from_the_secret_key(monkeypatch):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
     monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)
 
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         assert settings.current().servers.secret_key == _SECRET_KEY
         assert not _verify_as_configured(token)

@@ -5,7 +5,7 @@ import pytest
 from adapters.gateways.card import paypal
 from adapters.gateways.storefront import shopify_api, wix
 from adapters.gateways.tokens import AccessTokens
-from tests.support.gateways.playing import lead_to
+from tests.support.gateways.playing import point_service_at
 from tests.support.gateways.stages import STAGES
 
 
@@ -13,7 +13,7 @@ from tests.support.gateways.stages import STAGES
 def stage(request, monkeypatch):
     """Play the gateway that a parameter names, or else the one that the tests are called by."""
     playing = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
-    lead_to(playing, monkeypatch)
+    point_service_at(playing, monkeypatch)
     for module in (paypal, shopify_api, wix):  # an earlier stage on this very port gave tokens of its own
         monkeypatch.setattr(module, "_TOKENS", AccessTokens())
     yield playing

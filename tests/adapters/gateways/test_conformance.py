@@ -23,9 +23,9 @@ from domain.gateways.facts import (
 from domain.gateways.names import Gateway
 from domain.gateways.referrals import list_claims
 from tests.support.gateways import why
-from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
-from tests.support.gateways.stages import STAGES, every, having
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
+from tests.support.gateways.stages import STAGES, all_gateways, gateways_with
+from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 #: The names by which the page calls gateways in a list.
@@ -76,13 +76,13 @@ def test_page_says_of_each_gateway_what_it_reports_of_orders_that_change():
         assert ("change_total" in stage.cannot) == (total == "–"), stage
 
 
-@every
+@all_gateways
 def test_good_credentials_are_proved_by_a_call(stage):
     assert stage.gateway.check(account(stage)).account
-    assert stage.asked
+    assert stage.calls
 
 
-@every
+@all_gateways
 def test_credentials_that_the_gateway_refuses_are_told_apart_from_a_gateway_that_is_away(stage):
     stage.faults.extend(["refuse"])
     with pytest.raises(CredentialsRefused):
@@ -94,10 +94,10 @@ def test_credentials_that_the_gateway_refuses_are_told_apart_from_a_gateway_that
         stage.faults.clear()
 
 
-@every
+@all_gateways
 def test_a_first_payment_is_told_with_its_money_its_buyer_and_its_referral(stage):
     sale = stage.pay(Purchase(cents=10_890, currency="USD", slug="jane", email="ann@example.com"))
-    (payment,) = _of(PaymentFact, facts(stage, *sale.sent))
+    (payment,) = _of(PaymentFact, facts(stage, *sale.notifications))
 
     assert (payment.external_id, payment.amount_cents, payment.currency) == (sale.id, 10_890, "USD")
     assert payment.origin.is_test is False
@@ -106,37 +106,37 @@ def test_a_first_payment_is_told_with_its_money_its_buyer_and_its_referral(stage
     assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])][:1] == ["jane"]
 
 
-@every
+@all_gateways
 def test_a_payment_without_a_referral_claims_nothing(stage):
-    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).sent))
+    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).notifications))
     closer = stage.gateway.look_closer(account(stage), payment.origin)
     assert list(list_claims(closer.carriers, ["via"])) == []
 
 
-@every
+@all_gateways
 def test_a_renewal_is_another_payment_of_the_same_customer(stage):
     first = stage.pay(Purchase())
     again = stage.pay(Purchase(renews=first, cents=9_900))
-    one, other = _of(PaymentFact, facts(stage, *first.sent, *again.sent))
+    one, other = _of(PaymentFact, facts(stage, *first.notifications, *again.notifications))
 
     assert (other.external_id, other.amount_cents) == (again.id, 9_900)
     assert one.external_id != other.external_id
     assert one.origin.customer_id == other.origin.customer_id is not None
 
 
-@every
+@all_gateways
 def test_the_same_event_again_has_the_same_key_and_tells_the_same(stage):
     sale = stage.pay(Purchase())
     own = account(stage)
-    first, second = ([stage.gateway.prove(own, inbound(sent)) for sent in sale.sent] for _ in range(2))
+    first, second = ([stage.gateway.prove(own, inbound(sent)) for sent in sale.notifications] for _ in range(2))
 
     assert [[each.key for each in proved.deliveries] for proved in first] == [
         [each.key for each in proved.deliveries] for proved in second
     ]
-    assert facts(stage, *sale.sent) == facts(stage, *sale.sent)
+    assert facts(stage, *sale.notifications) == facts(stage, *sale.notifications)
 
 
-@every
+@all_gateways
 def test_a_partial_refund_and_the_completing_one_name_the_payment_and_add_up(stage):
     sale = stage.pay(Purchase(cents=10_890))
     booked: dict[str, int] = {}
@@ -154,19 +154,19 @@ def _since(stage: Stage) -> datetime:
 
 
 def _names(stage: Stage, sale: Sale, refund: RefundFact | DisputeFact) -> bool:
-    told = facts(stage, *sale.sent)
+    told = facts(stage, *sale.notifications)
     ids = {alias for fact in told for alias in (getattr(fact, "aliases", ()) or getattr(fact, "ids", ()))}
     return bool(ids & set(refund.sale_ids))
 
 
-@every
+@all_gateways
 def test_a_payment_of_nothing_is_told_as_nothing(stage):
-    told = facts(stage, *stage.pay(Purchase(cents=0)).sent)
+    told = facts(stage, *stage.pay(Purchase(cents=0)).notifications)
     assert all(payment.amount_cents == 0 for payment in _of(PaymentFact, told))
     assert any(_of(kind, told) for kind in (PaymentFact, StartFact, ReferralFact))
 
 
-@having("trial")
+@gateways_with("trial")
 def test_a_trial_is_a_start_without_money(stage):
     told = facts(stage, *stage.start_trial(Purchase(cents=0)))
     (started,) = _of(StartFact, told) or _of(PaymentFact, told)
@@ -174,15 +174,15 @@ def test_a_trial_is_a_start_without_money(stage):
     assert _email(stage, started) == "ann@example.com"
 
 
-@having("code")
+@gateways_with("code")
 def test_a_code_is_told_with_the_payment(stage):
-    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).sent))
+    (payment,) = _of(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).notifications))
     assert [code.text.upper() for code in payment.origin.codes] == ["JANE10"]
 
 
-@having("test_flag")
+@gateways_with("test_flag")
 def test_a_rehearsal_of_a_live_account_says_so_or_means_nothing(stage):
-    told = facts(stage, *stage.pay(Purchase(is_test=True)).sent)
+    told = facts(stage, *stage.pay(Purchase(is_test=True)).notifications)
     paid = [payment.origin.is_test for payment in _of(PaymentFact, told)]
     assert paid == [True] or told == [IgnoredFact("test_event")]
 
@@ -191,77 +191,79 @@ def test_a_rehearsal_of_a_live_account_says_so_or_means_nothing(stage):
 def test_a_dispute_is_told_or_found_with_its_payment(stage, state):
     sale = stage.pay(Purchase())
     sent = stage.dispute(sale, state)
-    told = facts(stage, *sent) if sent else [fact for each in listed(stage, _since(stage)).values() for fact in each]
+    told = (
+        facts(stage, *sent) if sent else [fact for each in list_facts(stage, _since(stage)).values() for fact in each]
+    )
     (dispute,) = _of(DisputeFact, told)
     assert dispute.state == state
     assert sale.id in dispute.sale_ids or _names(stage, sale, dispute)
 
 
-@having("uninstall")
+@gateways_with("uninstall")
 def test_access_that_was_taken_back_is_told(stage):
     assert _of(DisconnectedFact, facts(stage, *stage.uninstall()))
 
 
-@every
+@all_gateways
 def test_an_event_of_another_kind_means_nothing(stage):
-    assert [type(fact) for fact in facts(stage, stage.unknown())] in ([IgnoredFact], [])
+    assert [type(fact) for fact in facts(stage, stage.create_unknown_event())] in ([IgnoredFact], [])
 
 
-@having("proof")
+@gateways_with("proof")
 def test_a_proof_over_other_bytes_is_refused(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.forged(sale.sent[0])))
+        stage.gateway.prove(account(stage), inbound(stage.forge_signature(sale.notifications[0])))
 
 
-@every
+@all_gateways
 def test_a_proof_by_a_secret_that_is_not_there_is_refused(stage):
     sale = stage.pay(Purchase())
     nobody = GatewayAccount(stage.mode, dict.fromkeys(stage.credentials, ""))
     with pytest.raises(NotProved):
-        stage.gateway.prove(nobody, inbound(sale.sent[0]))
+        stage.gateway.prove(nobody, inbound(sale.notifications[0]))
 
 
-@having("time")
+@gateways_with("time")
 def test_a_proof_from_long_ago_is_refused(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.late(sale.sent[0])))
+        stage.gateway.prove(account(stage), inbound(stage.sign_in_the_past(sale.notifications[0])))
 
 
-@every
+@all_gateways
 def test_a_proof_by_the_former_secret_counts_for_its_hour(stage):
     sale = stage.pay(Purchase())
-    replaced = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.made}.items()}
-    rotated = GatewayAccount(stage.mode, replaced, former=({**stage.credentials, **stage.made},))
-    assert stage.gateway.prove(rotated, inbound(sale.sent[0])).deliveries
+    replaced = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.subscription}.items()}
+    rotated = GatewayAccount(stage.mode, replaced, former=({**stage.credentials, **stage.subscription},))
+    assert stage.gateway.prove(rotated, inbound(sale.notifications[0])).deliveries
 
 
-@every
+@all_gateways
 def test_what_cannot_be_read_is_kept_and_said(stage):
     own = account(stage)
-    (delivery,) = stage.gateway.prove(own, inbound(stage.malformed())).deliveries
+    (delivery,) = stage.gateway.prove(own, inbound(stage.create_malformed_event())).deliveries
     assert delivery.key
     with pytest.raises((UnreadableEvent, UnsupportedCurrency)):
         stage.gateway.facts(own, delivery)
 
 
-@having("currency")
+@gateways_with("currency")
 def test_an_unsupported_currency_is_never_money(stage):
     with pytest.raises(UnsupportedCurrency):
-        facts(stage, *stage.pay(Purchase(currency="XTS")).sent)
+        facts(stage, *stage.pay(Purchase(currency="XTS")).notifications)
 
 
 _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff", b"[" * 100_000, b"a=1&b=2"]
 
 
 @pytest.mark.parametrize("body", _NOT_EVENTS, ids=range(len(_NOT_EVENTS)))
-@every
+@all_gateways
 def test_a_body_that_is_no_event_is_refused_or_unreadable_and_never_an_error(stage, body):
     own = account(stage)
-    sent = [Sent(body), Sent(body, stage.pay(Purchase()).sent[0].headers)]
+    sent = [Notification(body), Notification(body, stage.pay(Purchase()).notifications[0].headers)]
     if "any_body" not in stage.cannot:
-        sent.append(stage.proved(body))
+        sent.append(stage.sign_body(body))
     for one in sent:
         try:
             deliveries = stage.gateway.prove(own, inbound(one)).deliveries
@@ -273,7 +275,7 @@ def test_a_body_that_is_no_event_is_refused_or_unreadable_and_never_an_error(sta
                 stage.gateway.facts(own, delivery)
 
 
-@every
+@all_gateways
 def test_what_was_missed_is_listed_as_the_same_money(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)

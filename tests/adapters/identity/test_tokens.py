@@ -41,7 +41,7 @@ def test_a_token_that_was_changed_is_refused(everything, alg, part):
     parts = idp.token(idp.key(alg)).split(".")
     changed = bytearray(base64.urlsafe_b64decode(parts[part] + "=="))
     changed[len(changed) // 2] ^= 1
-    parts[part] = idp.encoded(bytes(changed))
+    parts[part] = idp.encode_base64url(bytes(changed))
 
     assert everything.claims(".".join(parts)) is None
 
@@ -51,21 +51,21 @@ def test_a_token_that_was_changed_is_refused(everything, alg, part):
 )
 @pytest.mark.parametrize("signature", ["", "AAAA"])
 def test_any_other_algorithm_is_refused_whatever_the_signature(everything, alg, signature):
-    head = idp.encoded(json.dumps({"alg": alg, "kid": "RS256-one"}).encode())
+    head = idp.encode_base64url(json.dumps({"alg": alg, "kid": "RS256-one"}).encode())
 
-    assert everything.claims(f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}.{signature}") is None
+    assert everything.claims(f"{head}.{idp.encode_base64url(json.dumps(idp.claims()).encode())}.{signature}") is None
 
 
 @pytest.mark.parametrize("alg", _ALGORITHMS)
 @pytest.mark.parametrize("bits", ["256", "384", "512"])
 def test_a_public_key_is_never_a_shared_secret(everything, alg, bits):
     signer = idp.key(alg)
-    head = idp.encoded(json.dumps({"alg": f"HS{bits}", "kid": signer.kid}).encode())
-    signing_input = f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}"
+    head = idp.encode_base64url(json.dumps({"alg": f"HS{bits}", "kid": signer.kid}).encode())
+    signing_input = f"{head}.{idp.encode_base64url(json.dumps(idp.claims()).encode())}"
 
     for secret in (signer.as_pem(private=False), signer.as_der(private=False), json.dumps(idp.public(signer)).encode()):
         digest = hmac.digest(secret, signing_input.encode(), f"sha{bits}")
-        assert everything.claims(f"{signing_input}.{idp.encoded(digest)}") is None
+        assert everything.claims(f"{signing_input}.{idp.encode_base64url(digest)}") is None
 
 
 @pytest.mark.parametrize("alg", _ALGORITHMS)
@@ -256,7 +256,7 @@ def test_a_thing_that_is_no_text_is_refused_without_an_error(everything, thing):
      b'{"alg":"RS256","kid":"\\ud800"}', b"\xff\xfe"],
 )  # fmt: skip
 def test_a_header_that_is_no_header_is_refused_without_an_error(everything, head):
-    assert everything.claims(f"{idp.encoded(head)}.e30.AAAA") is None
+    assert everything.claims(f"{idp.encode_base64url(head)}.e30.AAAA") is None
 
 
 @pytest.mark.parametrize(

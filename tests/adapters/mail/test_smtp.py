@@ -218,8 +218,8 @@ def test_a_server_that_is_rude_at_the_end_has_taken_the_letter(sink):
 
 
 def test_nobody_there_may_pass():
-    with closing(ports.hold()) as nobody, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
-        _send(ports.number(nobody), _letter())
+    with closing(ports.hold_port()) as nobody, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
+        _send(ports.port_number(nobody), _letter())
 
 
 def test_a_server_that_says_nothing_is_left(sink, monkeypatch):

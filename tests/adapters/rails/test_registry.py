@@ -17,7 +17,7 @@ from models.organization import organizations
 from pipelines.payouts import rails
 from pipelines.payouts.sandbox_rail import SandboxRail
 from tests.adapters.rails import places
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 _ALL = {
     "PAYOUT_RAIL_PROCESSOR_KEY": "sk_1",
@@ -75,7 +75,7 @@ def test_without_a_rail_there_is_none_on_a_database_of_ones_own(brand):
 
 
 def test_without_a_rail_the_embedded_service_takes_the_sandbox(brand, monkeypatch):
-    turn(monkeypatch, servers={"database_url": None})
+    override_settings(monkeypatch, servers={"database_url": None})
 
     rail = _rail(brand.id)
 

@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from domain.organization.access import Role
 from models import db
 from pipelines.organization import sign_in
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.rows.brands import Brand, Partner
 
 PROGRAM = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -112,7 +112,7 @@ def test_the_owner_that_an_operator_made_is_claimed_by_their_verified_email(bran
 def test_ten_first_requests_at_once_make_one_member(brand, email):
     people = [brand.person("Owner", email=email) for _ in range(10)]
 
-    answers = at_once(*[lambda person=person: person.get("/api/v1/programs") for person in people])
+    answers = run_concurrently(*[lambda person=person: person.get("/api/v1/programs") for person in people])
 
     assert [answer.status_code for answer in answers] == [200] * 10
     assert brand.rows("select subject from member where email = %s", email) == [(f"local:{email}",)]

@@ -10,8 +10,8 @@ from api.access import callers
 from api.edge import cors
 from api.service import health
 from models import db
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.rows.visiting import create_limiter
+from tests.support.turning import override_settings
 
 URL = "/api/v1/programs"
 
@@ -19,13 +19,13 @@ URL = "/api/v1/programs"
 @pytest.fixture
 def kept(monkeypatch):
     """Keys are remembered for a minute."""
-    turn(monkeypatch, web={"key_cache_s": 60, "portal_domain": "partners.test"})
+    override_settings(monkeypatch, web={"key_cache_s": 60, "portal_domain": "partners.test"})
 
 
 @pytest.fixture
 def scarce(app, kept, monkeypatch):
     """An address may try three keys or origins a minute."""
-    monkeypatch.setitem(app.extensions, "limiter", limited(unknown=3))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(unknown=3))
 
 
 def _try(app, key, *, ip="10.0.0.1", path=URL):
@@ -85,7 +85,7 @@ def test_who_is_known_goes_on_from_an_address_that_is_stopped(app, scarce, brand
         _try(app, f"ff_live_{number}")
 
     assert _try(app, brand.api_key) == 200
-    turn(monkeypatch, web={"key_cache_s": 0})
+    override_settings(monkeypatch, web={"key_cache_s": 0})
     callers._cached.update({name: (0.0, found) for name, (_, found) in callers._cached.items()})  # time goes by
     assert _try(app, brand.api_key) == 200
 

@@ -8,10 +8,10 @@ from adapters import clock
 from models import db
 from models.conversions import conversions
 from pipelines.conversions import refund
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.lists import trips_of
+from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.lists import count_round_trips
 from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.dealing import DealScene
 from tests.support.rows.paying import Payroll
 
 
@@ -96,7 +96,7 @@ def test_a_denied_sale_and_a_test_sale_are_in_no_balance(payroll):
 
 def test_history_that_is_never_paid_is_in_no_balance_before_a_refund_and_after(payroll):
     ben = payroll.affiliates["ben"]
-    answer = import_sales(payroll.brand, past_sale())
+    answer = import_sales(payroll.brand, build_past_sale())
     assert answer.json["imported"] == 1
     assert _shown(payroll.brand, ben) == {}
 
@@ -109,8 +109,8 @@ def test_history_that_is_never_paid_is_in_no_balance_before_a_refund_and_after(p
 
 
 def test_a_milestone_is_on_its_way_when_it_is_released_and_paid_then(app):
-    work = Dealing.create(app)
-    deal_id = work.funded(50_000)
+    work = DealScene.create(app)
+    deal_id = work.create_funded(50_000)
     assert _shown(work.brand, work.affiliate_id) == {}
 
     work.submit(deal_id)
@@ -134,12 +134,12 @@ def test_only_ones_own_affiliates_are_told(payroll, rival):
 def test_a_balance_costs_the_same_for_one_sale_and_for_many(payroll):
     url = f"/api/v1/affiliates/{payroll.affiliates['ben']}/balance"
     payroll.sell("ben")
-    one = trips_of(lambda: payroll.brand.get(url))
+    one = count_round_trips(lambda: payroll.brand.get(url))
     payroll.run()
     for currency in ("USD", "EUR", "JPY"):
         payroll.sell("ben", currency=currency)
 
-    assert trips_of(lambda: payroll.brand.get(url)) == one
+    assert count_round_trips(lambda: payroll.brand.get(url)) == one
 
 
 def test_a_list_brings_the_balances_that_it_is_asked_for(payroll):
@@ -161,9 +161,13 @@ def test_a_list_brings_the_balances_that_it_is_asked_for(payroll):
 
 def test_balances_in_a_list_cost_one_statement_for_any_number(payroll):
     url = "/api/v1/affiliates?balances=true"
-    one = trips_of(lambda: payroll.brand.get(url))
+    one = count_round_trips(lambda: payroll.brand.get(url))
     for slug in ("eva", "cleo"):
         payroll.affiliate(slug)
         payroll.sell(slug)
 
-    assert trips_of(lambda: payroll.brand.get(url)) == one == trips_of(lambda: payroll.brand.get(url[:18])) + 1
+    assert (
+        count_round_trips(lambda: payroll.brand.get(url))
+        == one
+        == count_round_trips(lambda: payroll.brand.get(url[:18])) + 1
+    )

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once, begun
+from tests.support.api.lists import count_round_trips
+from tests.support.api.racing import run_concurrently, start_call
 
 AFFILIATES = "/api/v1/affiliates"
 URL = f"{AFFILIATES}/bulk-action"
@@ -146,7 +146,7 @@ def test_two_at_once_take_everybody_once(campaign):
     people = _people(campaign, **{f"number-{number}": "Pending" for number in range(20)})
     orders = (list(people.values()), list(people.values())[::-1])
 
-    answers = at_once(*(lambda ids=ids: _run(campaign, "approve", ids) for ids in orders))
+    answers = run_concurrently(*(lambda ids=ids: _run(campaign, "approve", ids) for ids in orders))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert sum(answer.json["affected"] for answer in answers) == 20
@@ -158,7 +158,7 @@ def test_an_action_waits_for_a_change_under_way_and_says_what_it_found(campaign)
 
     with db.unit_of_work(campaign.id):
         db.db.run("update affiliate set status = 'Banned' where organization_id = %s", (campaign.id,))
-        answer = begun(lambda: _run(campaign, "delete", people.values()))
+        answer = start_call(lambda: _run(campaign, "delete", people.values()))
 
     assert answer().json["affected"] == 1
     assert [before for _, _, before, _ in _audit(campaign)] == [{"status": "Banned"}]
@@ -169,10 +169,10 @@ def test_many_cost_as_many_round_trips_as_one(campaign, action):
     fits = "Approved" if action == "pause" else "Pending"
     _run(campaign, action, _people(campaign, warm=fits).values())
     alone = _people(campaign, ann=fits)
-    one = trips_of(lambda: _run(campaign, action, alone.values()))
+    one = count_round_trips(lambda: _run(campaign, action, alone.values()))
     many = _people(campaign, **{f"number-{number}": fits for number in range(50)})
 
-    assert trips_of(lambda: _run(campaign, action, many.values())) == one
+    assert count_round_trips(lambda: _run(campaign, action, many.values())) == one
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
+from tests.support.api.lists import count_round_trips
+from tests.support.api.racing import run_concurrently
 
 URL = "/api/v1/affiliates"
 
@@ -65,7 +65,7 @@ def test_approving_again_changes_nothing(campaign):
 def test_twins_approve_once(campaign):
     affiliate_id = _applicant(campaign)
 
-    answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/approve", {})] * 3)
+    answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}/approve", {})] * 3)
 
     assert [answer.status_code for answer in answers] == [200] * 3
     assert _events(campaign) == ["affiliate.approved"]
@@ -129,7 +129,7 @@ def test_what_is_no_object_is_refused(campaign, action, raw):
 def test_approving_and_rejecting_at_once_ends_in_one_of_both(campaign):
     affiliate_id = _applicant(campaign)
 
-    at_once(
+    run_concurrently(
         *(lambda action=action: campaign.post(f"{URL}/{affiliate_id}/{action}", {}) for action in ("approve", "reject"))
     )
 
@@ -163,7 +163,7 @@ def test_applications_are_narrowed_to_a_program(campaign, rival):
     assert campaign.get(f"{URL}/applications?programId={rival.program()}").json == []
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_applications_are_found_by_the_index_of_those_who_wait(campaign):
     _applicant(campaign)
     sent = []
@@ -194,11 +194,11 @@ def test_a_query_that_says_nothing_sensible_is_refused(campaign, query):
 
 def test_applications_cost_the_same_for_one_and_for_many(campaign):
     _applicant(campaign, "ann")
-    one = trips_of(lambda: campaign.get(f"{URL}/applications"))
+    one = count_round_trips(lambda: campaign.get(f"{URL}/applications"))
     for number in range(9):
         _applicant(campaign, f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(f"{URL}/applications")) == one
+    assert count_round_trips(lambda: campaign.get(f"{URL}/applications")) == one
 
 
 @pytest.mark.parametrize("role", ["Owner", "Viewer"])

@@ -6,7 +6,7 @@ from models import db
 from pipelines import mail
 from tests.support.api.agents import Agent
 from tests.support.api.applying import apply
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 
 URL = "/api/v1/affiliates"
 
@@ -100,7 +100,7 @@ def test_applicant_is_emailed_about_a_rejection_once(campaign):
 def test_two_rejections_at_once_send_one_email(campaign):
     affiliate_id = _applicant(campaign)
 
-    answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
+    answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     assert len(_rejections(campaign)) == 1
@@ -145,7 +145,7 @@ def test_auto_approved_applicant_is_emailed_once(brand):
 def test_applications_at_once_to_an_auto_approving_campaign_send_one_email(brand):
     brand.program(auto_approve=True)
 
-    at_once(*[lambda: apply(brand, email="ada@example.com") for _ in range(4)])
+    run_concurrently(*[lambda: apply(brand, email="ada@example.com") for _ in range(4)])
 
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
 

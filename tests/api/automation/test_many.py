@@ -45,7 +45,7 @@ analyze program, affiliate, tracking_link, sale, conversion, payout_run, payout,
 @pytest.fixture(scope="module")
 def many(app):
     """A brand with many of everything, in a database of its own."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         brand = Brand.create(app)
         brand.program()
         brand.affiliate("ben")

@@ -10,9 +10,9 @@ from domain.clicks import countries as country_map
 from models import db
 from tests.support.rows.visiting import (
     CLICK,
-    click,
+    list_stream_clicks,
     new_slug,
-    on_stream,
+    post_click,
     visit,
 )
 
@@ -20,7 +20,7 @@ _NOTHING = {"ok": True}
 
 
 def test_a_visit_is_answered_with_its_click_and_the_terms_of_the_campaign(app, brand, slug):
-    answer = click(app, slug)
+    answer = post_click(app, slug)
 
     shown = answer.json
     assert answer.status_code == 200
@@ -36,7 +36,7 @@ def test_a_visit_is_answered_with_its_click_and_the_terms_of_the_campaign(app, b
 
 def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
     before = datetime.now(UTC)
-    answer = click(
+    answer = post_click(
         app,
         slug,
         url="https://shop.test/a?via=x&gclid=1&via=y&%C3%BC=2&=3#top",
@@ -45,7 +45,7 @@ def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
         visitorId="v-1",
     )
 
-    (sent,) = on_stream()
+    (sent,) = list_stream_clicks()
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     assert sent.id == answer.json["clickId"]
     assert (sent.organization_id, sent.program_id) == (str(brand.id), str(brand.programs[0]))
@@ -62,8 +62,8 @@ def test_what_is_known_of_a_visit_travels_with_it(app, brand, slug):
 def test_the_slug_alone_is_enough_and_null_is_nothing(app, slug):
     fields = dict.fromkeys(("programId", "url", "referrer", "subId", "visitorId"))
 
-    assert click(app, slug, **fields, somethingElse=[1]).json["clickId"]
-    (sent,) = on_stream()
+    assert post_click(app, slug, **fields, somethingElse=[1]).json["clickId"]
+    (sent,) = list_stream_clicks()
     assert (sent.sub_id, sent.visitor_id, sent.referrer_host, sent.query_names) == (None, None, None, ())
 
 
@@ -72,7 +72,7 @@ def test_a_visit_can_be_told_in_a_query(app, brand, slug):
 
     answer = visit(app, CLICK, query_string=query)
 
-    (sent,) = on_stream()
+    (sent,) = list_stream_clicks()
     assert (answer.status_code, answer.json["clickId"]) == (200, sent.id)
     assert (sent.sub_id, sent.query_names) == ("mail", ("a",))
 
@@ -85,13 +85,13 @@ def test_a_beacon_is_read_whatever_its_content_type(app, slug, kind):
 
 
 def test_a_slug_counts_in_any_case(app, slug):
-    assert click(app, f" {slug.upper()} ").json["slug"] == slug
+    assert post_click(app, f" {slug.upper()} ").json["slug"] == slug
 
 
 def test_every_visit_is_a_click_of_its_own(app, slug):
-    ids = {click(app, slug).json["clickId"] for _ in range(3)}
+    ids = {post_click(app, slug).json["clickId"] for _ in range(3)}
 
-    assert {sent.id for sent in on_stream()} == ids
+    assert {sent.id for sent in list_stream_clicks()} == ids
     assert len(ids) == 3
 
 
@@ -103,9 +103,9 @@ def test_no_address_travels_and_one_visitor_is_known_again(app, slug):
         ("203.0.113.200", "Firefox/140.0"),
         ("203.0.114.7", "Firefox/140.0"),
     ]:
-        click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
+        post_click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
 
-    sent = on_stream()
+    sent = list_stream_clicks()
     assert not any("203.0" in repr(one) for one in sent)
     assert sent[0].visitor == sent[1].visitor
     assert len({one.visitor for one in sent}) == 4
@@ -113,17 +113,17 @@ def test_no_address_travels_and_one_visitor_is_known_again(app, slug):
 
 
 def test_a_long_agent_is_cut(app, slug):
-    click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
+    post_click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
 
-    assert len(on_stream()[0].agent) == 512
+    assert len(list_stream_clicks()[0].agent) == 512
 
 
 @pytest.mark.parametrize("text", ["", "nobody-has-this", "ünïcode", "🙂" * 50, "a b", "x" * 200, "%00", "' or 1=1 --"])
 def test_a_slug_that_nobody_has_is_answered_with_nothing_else(app, text):
-    answer = click(app, text or new_slug())
+    answer = post_click(app, text or new_slug())
 
     assert (answer.status_code, answer.json) == (200, _NOTHING)
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
@@ -131,8 +131,8 @@ def test_an_affiliate_who_is_not_approved_gets_no_click(app, brand, slug, status
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set status = %s", (status,))
 
-    assert click(app, slug).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("change", ["is_active = false", "suspended_at = now()", "archived_at = now()"])
@@ -140,19 +140,19 @@ def test_a_closed_program_gets_no_click(app, brand, slug, change):
     with db.unit_of_work(brand.id):
         db.db.stage(f"update program set {change}")
 
-    assert click(app, slug).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 def test_a_link_or_an_affiliate_that_ended_gets_no_click(app, brand, slug):
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set deleted_at = now()")
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set deleted_at = null")
         db.db.stage("update tracking_link set deleted_at = now()")
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
 
 def test_the_program_says_which_of_several_links(app, brand, rival, slug):
@@ -161,24 +161,26 @@ def test_the_program_says_which_of_several_links(app, brand, rival, slug):
     third = rival.program()
     rival.affiliate(slug)
 
-    shown = [click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)]
+    shown = [
+        post_click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)
+    ]
 
     assert shown == [str(second), str(third)]
-    assert click(app, slug, programId=str(uuid4())).json == _NOTHING
+    assert post_click(app, slug, programId=str(uuid4())).json == _NOTHING
 
 
 def test_without_a_program_who_can_earn_comes_first_and_then_the_oldest(app, brand, rival, slug):
     rival.program()
     rivals = rival.affiliate(slug)
-    assert click(app, slug).json["programId"] == str(brand.programs[0])
+    assert post_click(app, slug).json["programId"] == str(brand.programs[0])
 
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set status = 'Paused'")
-    assert click(app, slug).json["programId"] == str(rival.programs[0])
+    assert post_click(app, slug).json["programId"] == str(rival.programs[0])
 
     with db.unit_of_work(rival.id):
         db.db.stage("update affiliate set status = 'Paused' where id = %s", (rivals,))
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
 
 def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug):
@@ -187,7 +189,7 @@ def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug)
     with db.unit_of_work(rival.id):
         db.db.stage("update tracking_link set created_at = created_at - interval '1 day'")
 
-    assert click(app, slug).json["programId"] == str(rival.programs[0])
+    assert post_click(app, slug).json["programId"] == str(rival.programs[0])
 
 
 @pytest.mark.parametrize(
@@ -205,23 +207,23 @@ def test_the_oldest_link_is_the_one_that_was_made_first(app, brand, rival, slug)
     ids=str,
 )
 def test_what_nobody_looks_at_is_no_click(app, slug, headers):
-    assert click(app, slug, headers=headers).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug, headers=headers).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 def test_a_browser_that_a_tool_drives_is_a_click_to_be_judged(app, slug):
     agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/140.0.0.0 Safari/537.36"
 
-    assert click(app, slug, headers={"User-Agent": agent}).json["clickId"]
+    assert post_click(app, slug, headers={"User-Agent": agent}).json["clickId"]
 
 
 def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatch):
     monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("203.0.113.0/24"))
 
-    click(app, slug)
-    click(app, slug, ip="203.0.114.7")
+    post_click(app, slug)
+    post_click(app, slug, ip="203.0.114.7")
 
-    assert [sent.is_data_centre for sent in on_stream()] == [True, False]
+    assert [sent.is_data_centre for sent in list_stream_clicks()] == [True, False]
 
 
 def test_the_country_of_an_address_goes_with_the_click_and_the_address_does_not(app, slug, monkeypatch):
@@ -230,17 +232,17 @@ def test_the_country_of_an_address_goes_with_the_click_and_the_address_does_not(
     monkeypatch.setattr(countries, "find_country", held.country)
 
     for ip in ("203.0.113.7", "::ffff:203.0.113.8", "2001:db8:7::1", "203.0.114.7", "10.0.0.1"):
-        click(app, slug, ip=ip)
+        post_click(app, slug, ip=ip)
 
-    assert [sent.country for sent in on_stream()] == ["BR", "BR", "SE", None, None]
-    assert not [sent for sent in on_stream() if "203.0.113" in serialization.to_bytes(sent).decode()]
+    assert [sent.country for sent in list_stream_clicks()] == ["BR", "BR", "SE", None, None]
+    assert not [sent for sent in list_stream_clicks() if "203.0.113" in serialization.to_bytes(sent).decode()]
 
 
 def test_a_head_request_is_no_click(app, slug):
     answer = visit(app, CLICK, method="HEAD", query_string={"slug": slug})
 
     assert (answer.status_code, answer.data) == (200, b"")
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -267,11 +269,11 @@ def test_a_head_request_is_no_click(app, slug):
     ],
 )
 def test_a_malformed_field_is_named_in_problem_details(app, slug, field, value):
-    answer = click(app, **({"slug": slug} | {field: value}))
+    answer = post_click(app, **({"slug": slug} | {field: value}))
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
     assert answer.content_type == "application/problem+json"
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff", b'{"slug":"a","slug":"b"}', b"slug=ben"])
@@ -293,8 +295,8 @@ def test_a_body_that_is_too_large_is_refused(app):
     "url", ["http://[", "not a url", "https://shop.test/?" + "&".join(f"p{n}=1" for n in range(80))]
 )
 def test_an_odd_page_address_costs_no_click(app, slug, url):
-    assert click(app, slug, url=url, referrer=url).json["clickId"]
-    assert len(on_stream()[0].query_names) in (0, 50)
+    assert post_click(app, slug, url=url, referrer=url).json["clickId"]
+    assert len(list_stream_clicks()[0].query_names) in (0, 50)
 
 
 def test_any_page_may_tell_of_a_visit_and_read_the_answer(app, slug):
@@ -302,7 +304,7 @@ def test_any_page_may_tell_of_a_visit_and_read_the_answer(app, slug):
     client = app.test_client()
 
     preflight = client.options(CLICK, headers=asked)
-    answer = click(app, slug, headers={"Origin": "https://shop.test"})
+    answer = post_click(app, slug, headers={"Origin": "https://shop.test"})
 
     for one in (preflight, answer):
         assert one.headers["Access-Control-Allow-Origin"] == "https://shop.test"

@@ -4,7 +4,15 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
+from tests.support.rows.visiting import (
+    create_limiter,
+    list_stream_clicks,
+    lose_stream,
+    new_slug,
+    point_at_missing_database,
+    read_counter,
+    visit,
+)
 
 GIF = "/api/v1/r/c.gif"
 
@@ -43,30 +51,30 @@ def test_it_is_one_pixel_that_no_cache_keeps_and_any_page_shows(app):
 @pytest.mark.parametrize("page", [None, "", "http://[", "https://shop.test/?via=\x7f", "https://shop.test/?via=nobody"])
 def test_it_is_shown_whatever_is_asked(app, program_id, page):
     assert _is_pixel(_gif(app, program_id, page))
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_it_is_shown_over_the_limit_and_then_nothing_is_noted(app, brand, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     page = f"https://shop.test/?via={slug}"
 
     answers = [_gif(app, page=page), _gif(app, page=page), _gif(app, str(brand.programs[0]), page)]
 
     assert [_is_pixel(answer) for answer in answers] == [True] * 3
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
     assert _seen_at(brand) is None
 
 
 def test_it_is_shown_while_the_database_is_away(app, brand, tmp_path):
     program_id = str(brand.program())
 
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
+    with point_at_missing_database(tmp_path):
         assert _is_pixel(_gif(app, program_id, "https://shop.test/?via=ben"))
         assert _is_pixel(_gif(app, program_id, "https://shop.test/"))
 
-    assert counted("finderfee_clicks_lost_total") - before == 1
+    assert read_counter("finderfee_clicks_lost_total") - before == 1
 
 
 def test_it_is_shown_while_the_stream_is_away_and_the_visit_is_written(app, brand, slug, monkeypatch):
@@ -80,7 +88,7 @@ def test_a_head_request_has_no_body_and_is_no_click(app, slug):
     answer = _gif(app, page=f"https://shop.test/?via={slug}", method="HEAD")
 
     assert (answer.status_code, answer.data) == (200, b"")
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_a_page_that_shows_it_verifies_the_tracking_of_its_campaign(app, brand, rival, slug):
@@ -112,7 +120,7 @@ def test_the_page_of_a_campaign_is_noted_once_an_hour(app, brand, slug):
 def test_a_visit_counts_when_the_address_of_the_page_names_a_link(app, brand, slug):
     _gif(app, str(brand.programs[0]), f"https://shop.test/a?x=1&ref={slug.upper()}&gclid=2")
 
-    (sent,) = on_stream()
+    (sent,) = list_stream_clicks()
     assert (sent.slug, sent.program_id) == (slug, str(brand.programs[0]))
     assert sent.query_names == ("x", "ref", "gclid")
 
@@ -126,7 +134,7 @@ def test_the_brands_own_parameters_come_before_the_services(app, brand, slug):
     _gif(app, str(brand.programs[0]), page)
     _gif(app, page=page)
 
-    assert [sent.slug for sent in on_stream()] == [other, slug]
+    assert [sent.slug for sent in list_stream_clicks()] == [other, slug]
 
 
 def test_the_first_slug_of_an_address_that_can_earn_counts(app, brand, slug):
@@ -138,7 +146,7 @@ def test_the_first_slug_of_an_address_that_can_earn_counts(app, brand, slug):
     _gif(app, str(brand.programs[0]), f"https://shop.test/mugs/via/{slug}/?ref=nobody-here")
     _gif(app, str(brand.programs[0]), f"https://shop.test/via/{slug}")
 
-    assert [sent.slug for sent in on_stream()] == [slug] * 5
+    assert [sent.slug for sent in list_stream_clicks()] == [slug] * 5
 
 
 def test_at_most_five_slugs_of_an_address_are_looked_up(app, brand, slug):
@@ -150,17 +158,17 @@ def test_at_most_five_slugs_of_an_address_are_looked_up(app, brand, slug):
         f"https://shop.test/?{others.partition('&')[2]}&atp={slug}".replace("fp_ref=", "x="),
     )
 
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
 
 
 def test_an_address_without_a_parameter_of_ours_is_no_visit(app, brand, slug):
     for page in ("https://shop.test/", f"https://shop.test/?q={slug}", f"https://shop.test/#via={slug}"):
         _gif(app, str(brand.programs[0]), page)
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "curl/8.5.0"}], ids=str)
 def test_what_nobody_looks_at_is_no_click(app, slug, headers):
     assert _is_pixel(_gif(app, page=f"https://shop.test/?via={slug}", headers=headers))
-    assert on_stream() == []
+    assert list_stream_clicks() == []

@@ -2,122 +2,126 @@
 
 from adapters.clicks import stream
 from api.access import limits
-from tests.support.rows.click_rows import turn_taken
+from tests.support.rows.click_rows import hold_click_lock
 from tests.support.rows.visiting import (
-    click,
-    counted,
-    limited,
+    create_limiter,
+    list_stream_clicks,
     lose_stream,
     new_slug,
-    on_stream,
-    without_database,
+    point_at_missing_database,
+    post_click,
+    read_counter,
 )
 
 _NOTHING = {"ok": True}
 
 
 def test_sixty_visits_a_minute_come_from_one_address_and_no_more(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=3))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=3))
     foreign = {"Origin": "https://shop.test"}
 
-    statuses = [click(app, slug).status_code, click(app, "nobody").status_code, click(app, 7).status_code]
-    answer = click(app, slug, headers=foreign)
+    statuses = [
+        post_click(app, slug).status_code,
+        post_click(app, "nobody").status_code,
+        post_click(app, 7).status_code,
+    ]
+    answer = post_click(app, slug, headers=foreign)
 
     assert statuses == [200, 200, 400]
     assert (answer.status_code, answer.data) == (429, b"")
     assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.test"
-    assert click(app, slug).status_code == 429, "and this process remembers it"
-    assert click(app, slug, ip="203.0.113.8").status_code == 200
-    assert len(on_stream()) == 2
+    assert post_click(app, slug).status_code == 429, "and this process remembers it"
+    assert post_click(app, slug, ip="203.0.113.8").status_code == 200
+    assert len(list_stream_clicks()) == 2
 
 
 def test_two_processes_count_visits_and_leads_in_one_window(app, slug, monkeypatch):
-    limiter = limited(anonymous_tracking=2)
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=2))
+    limiter = create_limiter(anonymous_tracking=2)
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=2))
 
-    assert click(app, slug).status_code == 200
+    assert post_click(app, slug).status_code == 200
     assert limiter.allows("anonymous_tracking", "203.0.113.7")
     assert not limiter.allows("anonymous_tracking", "203.0.113.7")
-    assert click(app, slug).status_code == 429
-    assert len(on_stream()) == 1
+    assert post_click(app, slug).status_code == 429
+    assert len(list_stream_clicks()) == 1
 
 
 def test_addresses_of_one_ipv6_network_share_a_window(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
-    statuses = [click(app, slug, ip=f"2001:db8::{n}").status_code for n in (1, 2)]
+    statuses = [post_click(app, slug, ip=f"2001:db8::{n}").status_code for n in (1, 2)]
 
     assert statuses == [200, 429]
 
 
 def test_the_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
-    statuses = [click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
+    statuses = [post_click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
 
     assert statuses == [200] * limits.SITE_TIMES + [429, 429]
-    assert len(on_stream()) == limits.SITE_TIMES
+    assert len(list_stream_clicks()) == limits.SITE_TIMES
     assert app.extensions["limiter"].is_full("anonymous_tracking", "2001:db8:7:ffff::"), "and this process remembers"
-    assert click(app, slug, ip="2001:db8:8::1").status_code == 200
+    assert post_click(app, slug, ip="2001:db8:8::1").status_code == 200
 
 
 def test_a_click_is_written_at_once_while_the_stream_is_away(app, brand, slug, monkeypatch):
     lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_direct_total"), counted("finderfee_rate_limit_failed_open_total")
+    before = read_counter("finderfee_clicks_direct_total"), read_counter("finderfee_rate_limit_failed_open_total")
 
-    shown = [click(app, slug, subId="mail").json for _ in range(2)]
+    shown = [post_click(app, slug, subId="mail").json for _ in range(2)]
 
     written = brand.rows("select id::text, sub_id, slug from click")
     assert sorted(written) == sorted((one["clickId"], "mail", slug) for one in shown)
-    assert counted("finderfee_clicks_direct_total") - before[0] == 2
-    assert counted("finderfee_rate_limit_failed_open_total") - before[1] == 2
+    assert read_counter("finderfee_clicks_direct_total") - before[0] == 2
+    assert read_counter("finderfee_rate_limit_failed_open_total") - before[1] == 2
 
 
 def test_no_visitor_waits_for_a_turn_while_the_stream_is_away(app, brand, slug, monkeypatch, drain):
-    click(app, slug)
+    post_click(app, slug)
     lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with turn_taken(brand):
-        shown = click(app, slug).json
+    with hold_click_lock(brand):
+        shown = post_click(app, slug).json
         left_to = brand.rows("select name from job")
     drain("tracking")
 
     assert left_to == [("click.late",)]
     assert brand.rows("select id::text from click") == [(shown["clickId"],)]
-    assert counted("finderfee_clicks_lost_total") == before
+    assert read_counter("finderfee_clicks_lost_total") == before
 
 
 def test_a_click_that_nothing_can_take_is_lost_and_counted(app, slug, monkeypatch, tmp_path):
-    click(app, slug)
+    post_click(app, slug)
     lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
-        answer = click(app, slug)
+    with point_at_missing_database(tmp_path):
+        answer = post_click(app, slug)
 
     assert (answer.status_code, answer.json) == (200, _NOTHING)
-    assert counted("finderfee_clicks_lost_total") - before == 1
+    assert read_counter("finderfee_clicks_lost_total") - before == 1
 
 
 def test_a_link_that_was_asked_for_before_works_while_the_database_is_away(app, slug, tmp_path):
-    click(app, slug)
-    before = counted("finderfee_clicks_lost_total")
+    post_click(app, slug)
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
-        known = click(app, slug).json
-        unknown = click(app, new_slug())
+    with point_at_missing_database(tmp_path):
+        known = post_click(app, slug).json
+        unknown = post_click(app, new_slug())
 
-    assert [sent.id for sent in on_stream()][1:] == [known["clickId"]]
+    assert [sent.id for sent in list_stream_clicks()][1:] == [known["clickId"]]
     assert (unknown.status_code, unknown.json) == (200, _NOTHING)
-    assert counted("finderfee_clicks_lost_total") - before == 1
+    assert read_counter("finderfee_clicks_lost_total") - before == 1
 
 
 def test_the_stream_is_as_long_as_it_may_be_and_its_length_is_told(app, slug, monkeypatch):
     monkeypatch.setattr(stream, "MAX_ENTRIES", 1)
     for _ in range(250):
-        click(app, slug)
+        post_click(app, slug)
 
     told = app.test_client().get("/metrics").text
-    assert 1 <= len(on_stream()) < 250
-    assert f"finderfee_click_stream_length {len(on_stream())}.0" in told
+    assert 1 <= len(list_stream_clicks()) < 250
+    assert f"finderfee_click_stream_length {len(list_stream_clicks())}.0" in told

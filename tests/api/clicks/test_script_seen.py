@@ -9,7 +9,7 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import limited, new_slug, on_stream, visit
+from tests.support.rows.visiting import create_limiter, list_stream_clicks, new_slug, visit
 
 GIF = "/api/v1/r/c.gif"
 SHOP = "https://www.shop.test"
@@ -41,7 +41,7 @@ def test_a_page_with_the_script_leaves_when_and_where_and_nobodys_trace(app, bra
     verified, seen_at, origin = _status(brand)
     assert (verified, origin) == (True, SHOP)
     assert abs(datetime.fromisoformat(seen_at) - datetime.now().astimezone()) < timedelta(minutes=1)
-    assert on_stream() == []
+    assert list_stream_clicks() == []
     assert brand.rows("select count(*) from click") == [(0,)]
     assert _status(rival) == (False, None, None)
 
@@ -68,7 +68,7 @@ def test_a_busy_page_writes_once_in_five_minutes_whoever_is_asked(app, brand, pr
 
 
 def test_a_script_that_is_known_uses_up_nobodys_limit(app, program, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     for _ in range(5):
         _says(app, program)
 
@@ -77,7 +77,7 @@ def test_a_script_that_is_known_uses_up_nobodys_limit(app, program, monkeypatch)
 
 def test_over_the_limit_nothing_is_noted(app, brand, program, monkeypatch):
     other = str(brand.program())
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     _says(app, other)
     _says(app, program)
@@ -125,15 +125,15 @@ def test_the_scripts_word_is_no_visit_whatever_its_address_says(app, brand, prog
 
     _says(app, program, headers={"Referer": f"https://shop.test/?via={slug}"})
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
     assert _status(brand)[0]
 
 
 def test_a_program_that_somebody_is_at_work_on_holds_up_no_page(app, brand, program):
-    from tests.support.api.racing import begun
+    from tests.support.api.racing import start_call
 
     with db.unit_of_work(brand.id):
         db.db.run("select from program where id = %s for update", (program,))
-        answer = begun(lambda: _says(app, program))()
+        answer = start_call(lambda: _says(app, program))()
 
     assert answer.status_code == 200

@@ -8,8 +8,8 @@ import pytest
 
 from pipelines.clicks import public_links
 from tests.support.databases import alter
-from tests.support.rows.leads import browser
-from tests.support.rows.visiting import CLICK, click, follow, new_slug, on_stream, visit
+from tests.support.rows.leads import post_browser_lead
+from tests.support.rows.visiting import CLICK, follow, list_stream_clicks, new_slug, post_click, visit
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def others(brand, slug):
 
 
 def _by_body(brand, slug, program_id):
-    click(brand.app, slug, programId=str(program_id))
+    post_click(brand.app, slug, programId=str(program_id))
 
 
 def _by_query(brand, slug, program_id):
@@ -38,7 +38,7 @@ def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, o
     for _ in range(2):  # looked up, then remembered
         tell(brand, slug, others)
 
-    assert [(sent.slug, sent.program_id) for sent in on_stream()] == [(slug, str(brand.programs[0]))] * 2
+    assert [(sent.slug, sent.program_id) for sent in list_stream_clicks()] == [(slug, str(brand.programs[0]))] * 2
 
 
 @_VISITS
@@ -48,7 +48,7 @@ def test_slug_of_both_campaigns_counts_for_the_one_whose_tag_it_is(brand, slug, 
     for program_id in (others, brand.programs[0]):
         tell(brand, slug, program_id)
 
-    assert [sent.program_id for sent in on_stream()] == [str(others), str(brand.programs[0])]
+    assert [sent.program_id for sent in list_stream_clicks()] == [str(others), str(brand.programs[0])]
 
 
 @_VISITS
@@ -60,7 +60,7 @@ def test_campaign_of_the_tag_that_earns_nothing_leaves_the_visit_to_another(bran
 
     tell(brand, slug, others)
 
-    assert [sent.program_id for sent in on_stream()] == [str(brand.programs[0])]
+    assert [sent.program_id for sent in list_stream_clicks()] == [str(brand.programs[0])]
 
 
 @_VISITS
@@ -69,7 +69,7 @@ def test_slug_of_another_organization_counts_for_nobody(brand, rival, slug, tell
     tell(brand, slug, rival.programs[0])
     tell(brand, slug, uuid4())
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @_VISITS
@@ -81,11 +81,11 @@ def test_slug_of_several_organizations_counts_in_that_of_the_tag(brand, rival, s
     for program_id in (newer, others):
         tell(brand, slug, program_id)
 
-    assert [sent.program_id for sent in on_stream()] == [str(own), str(brand.programs[0])]
+    assert [sent.program_id for sent in list_stream_clicks()] == [str(own), str(brand.programs[0])]
 
 
 def test_page_is_told_which_campaign_its_click_counts_for(app, brand, slug, others):
-    answer = click(app, slug, programId=str(others)).json
+    answer = post_click(app, slug, programId=str(others)).json
 
     assert (answer["programId"], answer["slug"], answer["cookieWindowDays"]) == (str(brand.programs[0]), slug, 45)
 
@@ -95,7 +95,7 @@ def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, others,
     if is_member:
         brand.affiliate(slug, program_id=others, email="second@example.com")
 
-    browser(brand, slug=slug, programId=str(others))
+    post_browser_lead(brand, slug=slug, programId=str(others))
     drain()
 
     assert brand.rows("select program_id from lead") == [(others if is_member else brand.programs[0],)]
@@ -104,7 +104,7 @@ def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, others,
 def test_lead_of_a_page_of_another_organization_is_none(app, brand, rival, slug, drain):
     rival.program()
 
-    browser(brand, slug=slug, programId=str(rival.programs[0]))
+    post_browser_lead(brand, slug=slug, programId=str(rival.programs[0]))
     drain()
 
     assert brand.rows("select id from lead") == rival.rows("select id from lead") == []

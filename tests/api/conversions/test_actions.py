@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import ROUTES, act
-from tests.support.api.racing import at_once
+from tests.support.api.deciding import ROUTES, post_action
+from tests.support.api.racing import run_concurrently
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _ALLOWED = {
     ("Invalidated", "validate"): "Pending",
@@ -33,7 +33,7 @@ def manager(brand):
 
 
 def _made(brand, **columns):
-    return conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
+    return insert_conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
 def _events(brand, type):
@@ -44,7 +44,7 @@ def _events(brand, type):
 def test_each_action_has_the_statuses_that_it_is_taken_on(brand, manager, action):
     for status in _STATUSES:
         made = _made(brand, status=status)
-        answer = act(manager, action, made)
+        answer = post_action(manager, action, made)
 
         wanted = _ALLOWED.get((status, action))
         if wanted:
@@ -61,9 +61,9 @@ def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
     status = "Invalidated" if action == "validate" else "Approved"
     made = _made(brand, status=status, attribution_method="coupon")
 
-    after = act(manager, action, made, {"reason": "Chargeback"}).json["status"]
+    after = post_action(manager, action, made, {"reason": "Chargeback"}).json["status"]
     silent = _made(brand, status=status)
-    act(manager, action, silent)
+    post_action(manager, action, silent)
 
     told = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
     assert told[str(made)] == {
@@ -84,7 +84,7 @@ def test_the_brand_is_told_what_became_of_it(brand, manager, action, event):
 def test_an_approval_tells_the_id_alone(brand, manager):
     made = _made(brand)
 
-    act(manager, "approve", made, {"reason": "Fine"})
+    post_action(manager, "approve", made, {"reason": "Fine"})
 
     assert _events(brand, "conversion.approved") == [{"conversionId": str(made)}]
 
@@ -92,7 +92,7 @@ def test_an_approval_tells_the_id_alone(brand, manager):
 def test_a_refusal_tells_and_writes_nothing(brand, manager):
     made = _made(brand, status="Paid")
 
-    act(manager, "invalidate", made)
+    post_action(manager, "invalidate", made)
 
     assert brand.rows("select count(*) from event") == [(0,)]
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
@@ -102,19 +102,19 @@ def test_a_validated_conversion_is_held_from_when_it_occurred(brand, manager):
     occurred = datetime.now(UTC) - timedelta(days=3)
     made = _made(brand, status="Invalidated", occurred_at=occurred, hold_until=occurred + timedelta(days=90))
 
-    act(manager, "validate", made)
+    post_action(manager, "validate", made)
 
     assert brand.rows("select hold_until - occurred_at from conversion") == [(timedelta(days=30),)]
 
 
 def test_locked_history_is_not_approved(brand, manager):
-    answer = act(manager, "approve", _made(brand, payout_locked=True))
+    answer = post_action(manager, "approve", _made(brand, payout_locked=True))
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
 def test_locked_history_was_never_in_the_ledger(brand, manager):
-    act(manager, "deny", _made(brand, payout_locked=True))
+    post_action(manager, "deny", _made(brand, payout_locked=True))
 
     assert brand.rows("select count(*) from ledger_entry") == [(0,)]
 
@@ -124,10 +124,10 @@ def test_an_invalidated_sale_earns_nothing_until_it_is_validated(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     without = recruits.balance(recruits.ben), recruits.balance(recruits.ann)
     statuses = recruits.overrides("status")
-    act(brand, "validate", sale_id)
+    post_action(brand, "validate", sale_id)
 
     assert (without, statuses) == ((0, 0), [("Invalidated",)])
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 200)
@@ -137,7 +137,7 @@ def test_an_invalidated_sale_earns_nothing_until_it_is_validated(brand, drain):
 def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager):
     sale_id = brand.sale().json["conversionId"]
 
-    assert act(manager, "invalidate", sale_id).json["status"] == "Invalidated"
+    assert post_action(manager, "invalidate", sale_id).json["status"] == "Invalidated"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_sale_that_is_accepted_and_not_settled_is_settled_first(brand, manager
 def test_of_two_at_once_one_is_refused(brand, manager, action, status):
     made = _made(brand, status=status)
 
-    answers = at_once(*[lambda: act(manager, action, made)] * 3)
+    answers = run_concurrently(*[lambda: post_action(manager, action, made)] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert brand.rows("select count(*) from ledger_entry") == [(1,)]
@@ -156,7 +156,7 @@ def test_of_two_at_once_one_is_refused(brand, manager, action, status):
 def test_a_repeated_key_gets_the_first_answer(brand, manager):
     made = _made(brand)
 
-    answers = [act(manager, "deny", made, {}, Idempotency_Key="k") for _ in range(2)]
+    answers = [post_action(manager, "deny", made, {}, Idempotency_Key="k") for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json == answers[1].json
@@ -166,7 +166,7 @@ def test_a_repeated_key_gets_the_first_answer(brand, manager):
 def test_it_is_written_down_with_its_reason(brand, manager):
     made = _made(brand)
 
-    act(manager, "deny", made, {"reason": "Fraud ü"})
+    post_action(manager, "deny", made, {"reason": "Fraud ü"})
 
     ((action, entity_id, before, after),) = brand.rows("select action, entity_id, before, after from audit_entry")
     assert (action, entity_id) == ("conversion.denied", str(made))
@@ -178,7 +178,7 @@ def test_it_is_written_down_with_its_reason(brand, manager):
 def test_a_wrong_body_is_refused(brand, manager, action, body):
     made = _made(brand)
 
-    answer = act(manager, action, made, body)
+    answer = post_action(manager, action, made, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.rows("select status from conversion") == [("Pending",)]
@@ -187,10 +187,10 @@ def test_a_wrong_body_is_refused(brand, manager, action, body):
 @pytest.mark.parametrize("action", ROUTES)
 def test_what_is_not_there_comes_before_a_wrong_body(manager, rival, action):
     rival.program()
-    theirs = conversion(rival, rival.affiliate("ben"))
+    theirs = insert_conversion(rival, rival.affiliate("ben"))
 
     for conversion_id in (theirs, uuid4(), "nonsense"):
-        answer = act(manager, action, conversion_id, {"reason": 1})
+        answer = post_action(manager, action, conversion_id, {"reason": 1})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert rival.rows("select status from conversion") == [("Pending",)]
 
@@ -200,18 +200,18 @@ def test_a_key_that_only_reads_a_viewer_and_the_free_plan_may_not(app, brand, ac
     reader, viewer = brand.other_key(scope="read"), brand.person("Viewer")
     free = Brand.create(app, plan="Free")
 
-    refused = act(reader, action, uuid4())
+    refused = post_action(reader, action, uuid4())
     assert (refused.status_code, "read_write" in refused.json["message"]) == (403, True)
-    assert act(viewer, action, uuid4()).status_code == 403
-    answer = act(free, action, uuid4())
+    assert post_action(viewer, action, uuid4()).status_code == 403
+    answer = post_action(free, action, uuid4())
     assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
-    assert act(free.person("Manager"), action, uuid4()).status_code == 404
+    assert post_action(free.person("Manager"), action, uuid4()).status_code == 404
 
 
 @pytest.mark.parametrize("action", ["approve", "deny"])
 def test_a_key_neither_approves_nor_denies(brand, action):
-    assert act(brand, action, uuid4()).status_code == 403
-    assert act(brand.person("Viewer"), action, uuid4()).status_code == 403
+    assert post_action(brand, action, uuid4()).status_code == 403
+    assert post_action(brand.person("Viewer"), action, uuid4()).status_code == 403
 
 
 def test_a_bonus_is_reviewed_like_a_sale(brand, manager):
@@ -220,6 +220,6 @@ def test_a_bonus_is_reviewed_like_a_sale(brand, manager):
     made = brand.post("/api/v1/conversions", bonus | {"commissionCents": 500}).json["conversion"]["id"]
 
     for action in ("invalidate", "validate", "deny"):
-        assert act(manager, action, made).status_code == 200
+        assert post_action(manager, action, made).status_code == 200
 
     assert brand.rows("select sum(amount_cents), count(*) from ledger_entry") == [(0, 4)]

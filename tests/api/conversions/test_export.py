@@ -8,7 +8,7 @@ import pytest
 
 from models import db
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/v1/conversions/export.csv"
 HEADINGS = [
@@ -31,7 +31,7 @@ def _rows(answer):
 
 def test_a_file_has_fourteen_columns_in_their_order(brand, ben):
     moment = datetime(2026, 3, 1, 12, 30, 15, 123_999, tzinfo=UTC)
-    made = conversion(
+    made = insert_conversion(
         brand, ben, external_event_id="order-1", created_at=moment, refunded_at=moment, attribution_method="coupon",
         coupon_code="TEN", sub_id="news", reversed_cents=300, refunded_cents=3_000, processor_customer_id="cus_1",
     )  # fmt: skip
@@ -51,20 +51,20 @@ def test_a_file_has_fourteen_columns_in_their_order(brand, ben):
 
 
 def test_what_is_null_is_an_empty_cell(brand, ben):
-    conversion(brand, ben)
+    insert_conversion(brand, ben)
 
     assert _rows(brand.get(URL))[1][10:] == ["", "", "", ""]
 
 
 def test_ids_of_the_billing_platform_stay_at_home(brand, ben):
-    conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
+    insert_conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
 
     assert b"secret" not in brand.get(URL).data
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
 def test_no_spreadsheet_runs_a_cell(brand, ben, text):
-    conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
+    insert_conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
 
     row = _rows(brand.get(URL))[1]
 
@@ -73,21 +73,21 @@ def test_no_spreadsheet_runs_a_cell(brand, ben, text):
 
 @pytest.mark.parametrize("text", ['a,"b"', "a\nb", "ü😀", "a\r\nb"])
 def test_a_cell_holds_any_text(brand, ben, text):
-    conversion(brand, ben, external_event_id=text)
+    insert_conversion(brand, ben, external_event_id=text)
 
     assert _rows(brand.get(URL))[1][8] == text
 
 
 def test_a_file_is_newest_first_and_in_one_piece_however_many_pieces_it_is_read_in(brand, ben, monkeypatch):
     moment = datetime.now(UTC)
-    made = [(n // 3, conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
+    made = [(n // 3, insert_conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
 
     assert [row[0] for row in _rows(brand.get(URL))[1:]] == [str(each) for _, each in sorted(made, reverse=True)]
 
 
 def test_a_file_has_at_most_so_many_rows(brand, ben, monkeypatch):
-    made = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
+    made = [insert_conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
     monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
 
@@ -110,10 +110,10 @@ def test_a_file_of_fifty_thousand_rows_ends_there(brand, ben):
 
 def test_a_file_takes_the_filters_of_the_list(brand, ben):
     cleo = brand.affiliate("cleo")
-    one = conversion(brand, ben, status="Approved", sub_id="news")
-    two = conversion(brand, cleo, type="LeadReward", status="Invalidated")
+    one = insert_conversion(brand, ben, status="Approved", sub_id="news")
+    two = insert_conversion(brand, cleo, type="LeadReward", status="Invalidated")
     other = brand.program()
-    three = conversion(brand, brand.affiliate("dora"), sub_id="mail")
+    three = insert_conversion(brand, brand.affiliate("dora"), sub_id="mail")
 
     def found(query):
         return {row[0] for row in _rows(brand.get(f"{URL}?{query}"))[1:]}
@@ -129,7 +129,7 @@ def test_a_file_takes_the_filters_of_the_list(brand, ben):
 
 def test_since_is_included_and_until_is_not(brand, ben):
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]
-    made = [str(conversion(brand, ben, created_at=day)) for day in days]
+    made = [str(insert_conversion(brand, ben, created_at=day)) for day in days]
 
     rows = _rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
 
@@ -164,7 +164,7 @@ def test_an_export_is_written_down_with_its_filters(brand):
 
 def test_a_file_has_no_rows_of_others(brand, rival, ben):
     rival.program()
-    conversion(rival, rival.affiliate("ben"))
+    insert_conversion(rival, rival.affiliate("ben"))
 
     assert _rows(brand.get(URL)) == [HEADINGS]
     assert _rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support import books
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
@@ -83,7 +83,7 @@ def test_the_money_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     drain()
 
     assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
-    assert books.broken(campaign.id) == []
+    assert books.list_violations(campaign.id) == []
 
 
 @pytest.mark.parametrize("fields", [{}, {"kind": "bonus", "amountCents": ..., "commissionCents": 2_000}])
@@ -93,7 +93,7 @@ def test_the_recruiter_gets_a_share(brand, drain, fields):
     drain()
 
     assert recruits.overrides("parent_id::text, commission_cents") == [(made["id"], 200)]
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
 
 def test_the_brand_is_told(campaign):
@@ -292,7 +292,7 @@ def test_a_campaign_for_clicks_pays_for_a_sale_what_the_brand_says(campaign):
 def test_a_repeat_is_another_conversion_unless_it_has_a_key(campaign):
     body = _body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
-    keyed = at_once(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
+    keyed = run_concurrently(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
 
     assert first.json["conversion"]["id"] != second.json["conversion"]["id"]
     assert [answer.status_code for answer in keyed] == [201, 201]

@@ -9,24 +9,24 @@ import pytest
 
 from tests.support.api.inviting import (
     URL,
-    a_slug,
-    accept,
-    audited,
-    fill_up,
+    accept_invite,
+    create_pending_invites,
+    expire_invite,
     invite,
-    let_expire,
-    letters,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_emails,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
 )
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 
 _SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
 
 
 def test_a_new_invite_is_pending_and_comes_with_its_link(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
 
     answer = invite(
         campaign,
@@ -82,12 +82,12 @@ def test_null_counts_as_not_sent(campaign, empty):
 def test_the_link_holds_32_random_bytes_of_which_only_the_hash_is_kept(campaign):
     answers = [invite(campaign), invite(campaign)]
 
-    tokens = [token_of(answer) for answer in answers]
+    tokens = [token_from_invite(answer) for answer in answers]
     assert all(
         re.fullmatch(r"http://127\.0\.0\.1:8000/invites/[\w-]{43}", answer.json["acceptUrl"]) for answer in answers
     )
     assert len(set(tokens)) == 2
-    kept = {bytes(token_hash) for (token_hash,) in rows(campaign, "token_hash")}
+    kept = {bytes(token_hash) for (token_hash,) in list_invites(campaign, "token_hash")}
     assert kept == {hashlib.sha256(token.encode()).digest() for token in tokens}
     for table in ("affiliate_invite", "audit_entry", "mail_message", "stored_answer", "job", "event"):
         stored = str(campaign.rows(f"select to_jsonb(t) from {table} t"))
@@ -121,7 +121,7 @@ def test_who_may_not_write_may_not_invite(campaign):
     ]
     assert "read_write" in answers[0].json["message"]
     assert "Manager" in answers[1].json["message"]
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_what_is_wrong_is_named_by_its_field(campaign, fields, field):
     assert (answer.status_code, answer.content_type) == (400, "application/json")
     assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
     assert answer.json["message"]
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"a"', b"\xff"])
@@ -228,7 +228,7 @@ def test_nobody_is_invited_to_a_program_that_cannot_be_joined(campaign, column):
 
 
 def test_an_affiliate_of_the_program_is_not_invited(campaign):
-    campaign.affiliate(a_slug(), email="ada@example.com")
+    campaign.affiliate(unique_slug(), email="ada@example.com")
     elsewhere = campaign.program()
 
     answer = invite(campaign, email="ADA@example.com", programId=str(campaign.programs[0]))
@@ -242,9 +242,9 @@ def test_an_affiliate_of_the_program_is_not_invited(campaign):
 
 
 def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):
-    fill_up(campaign, 498)
+    create_pending_invites(campaign, 498)
 
-    answers = at_once(*[lambda: invite(campaign)] * 4)
+    answers = run_concurrently(*[lambda: invite(campaign)] * 4)
 
     assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409]
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {
@@ -254,13 +254,13 @@ def test_no_more_than_500_are_pending_however_many_come_at_once(campaign):
 
 
 def test_what_is_not_pending_any_more_makes_room(campaign):
-    fill_up(campaign, 499)
+    create_pending_invites(campaign, 499)
     last = invite(campaign, email="last@example.com")
     full = invite(campaign)
     replacing = invite(campaign, email="last@example.com")
-    let_expire(campaign, replacing.json["invite"]["id"])
+    expire_invite(campaign, replacing.json["invite"]["id"])
     after_expiry = invite(campaign)
-    accept(campaign, token_of(after_expiry))
+    accept_invite(campaign, token_from_invite(after_expiry))
     after_accepting = invite(campaign)
 
     assert [answer.status_code for answer in (last, full, replacing, after_expiry, after_accepting)] == [
@@ -273,7 +273,7 @@ def test_what_is_not_pending_any_more_makes_room(campaign):
 
 
 def test_the_ceiling_is_each_organizations_own(campaign, rival):
-    fill_up(campaign, 500)
+    create_pending_invites(campaign, 500)
     rival.program()
 
     assert invite(rival).status_code == 201
@@ -281,20 +281,20 @@ def test_the_ceiling_is_each_organizations_own(campaign, rival):
 
 
 def test_a_repeated_request_with_a_key_invites_once(campaign):
-    body = {"programId": str(campaign.programs[-1]), "email": someone()}
+    body = {"programId": str(campaign.programs[-1]), "email": unique_email()}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
     again = campaign.post(URL, body, Idempotency_Key="once")
 
     assert again.json == first.json
     assert again.headers["Idempotency-Replayed"] == "true"
-    assert len(rows(campaign, "id")) == len(letters(campaign)) == 1
+    assert len(list_invites(campaign, "id")) == len(list_emails(campaign)) == 1
 
 
 def test_what_was_done_is_audited_as_it_is_shown(campaign):
     shown = invite(campaign).json["invite"]
 
-    assert audited(campaign) == [("affiliate_invite.created", shown["id"], None, shown)]
+    assert list_audit_entries(campaign) == [("affiliate_invite.created", shown["id"], None, shown)]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_what_was_done_is_audited_as_it_is_shown(campaign):
 )
 def test_a_note_is_kept_without_what_could_do_harm(campaign, sent, kept):
     assert invite(campaign, personalNoteHtml=sent).json["invite"]["personalNoteHtml"] == kept
-    assert rows(campaign, "personal_note_html") == [(kept,)]
+    assert list_invites(campaign, "personal_note_html") == [(kept,)]
 
 
 def test_a_note_of_the_greatest_length_in_any_script_is_taken(campaign):
@@ -322,8 +322,8 @@ def test_whoever_comes_by_a_test_key_is_a_test_affiliate(campaign):
     test_key = campaign.other_key(is_test=True)
     test_key.programs = campaign.programs
 
-    accept(campaign, token_of(invite(test_key)))
-    accept(campaign, token_of(invite(campaign)))
+    accept_invite(campaign, token_from_invite(invite(test_key)))
+    accept_invite(campaign, token_from_invite(invite(campaign)))
 
     assert campaign.rows("select is_test from affiliate order by created_at") == [(True,), (False,)]
 
@@ -332,4 +332,4 @@ def test_an_invite_of_another_brand_is_nowhere(campaign, rival):
     rival.program()
     invite(rival)
 
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []

@@ -5,18 +5,18 @@ from datetime import datetime
 
 import pytest
 
-from tests.support.api.inviting import URL, invite, letters, someone
+from tests.support.api.inviting import URL, invite, list_emails, unique_email
 from tests.support.outside.post_office import PostOffice
 
 
 def _letter(brand, **fields):
     answer = invite(brand, **fields)
-    (letter,) = letters(brand)
+    (letter,) = list_emails(brand)
     return answer, letter
 
 
 def test_the_mail_has_names_terms_note_link_and_end(campaign):
-    email = someone()
+    email = unique_email()
 
     answer, letter = _letter(
         campaign,
@@ -116,7 +116,7 @@ def test_an_invite_that_is_refused_sends_nothing(campaign):
     campaign.affiliate("known", email="known@example.com")
 
     assert invite(campaign, email="known@example.com").status_code == 409
-    assert letters(campaign) == []
+    assert list_emails(campaign) == []
 
 
 def test_the_mail_arrives_with_the_link_in_it(campaign, drain, monkeypatch):
@@ -140,6 +140,6 @@ def test_a_resent_invite_is_mailed_with_the_new_link_alone(campaign):
 
     again = campaign.person("Manager").post(f"{URL}/{made.json['invite']['id']}/resend")
 
-    _, second = letters(campaign)
+    _, second = list_emails(campaign)
     assert again.json["acceptUrl"] in (second.text or "")
     assert made.json["acceptUrl"] not in (second.text or "")

@@ -15,8 +15,8 @@ from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
 from tests.support import databases
-from tests.support.draining import run
-from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
+from tests.support.draining import run_pointer
+from tests.support.rows.leads import BROWSER, list_lead_emails, post_browser_lead, post_signed_lead, slug_of
 
 OPAQUE = (200, b'{"ok":true}')
 
@@ -35,11 +35,13 @@ def _run_next():
         processes.announce(process_id=ids.new_id(), queues=["tracking"], threads=1)
     with db.any_org_work():
         (pointer,) = rows.any_org_dispatch(queue="tracking", per_thread=1, share=1, lease_s=30)
-    run(pointer)
+    run_pointer(pointer)
 
 
 def test_a_page_records_a_lead(shop, drain):
-    answer = browser(shop, slug=slug_of(shop).upper(), email=" Ada+x@Example.com ", name=" Ada 王 ", subId="Spring!")
+    answer = post_browser_lead(
+        shop, slug=slug_of(shop).upper(), email=" Ada+x@Example.com ", name=" Ada 王 ", subId="Spring!"
+    )
     drain()
 
     assert _told(answer) == OPAQUE
@@ -54,7 +56,7 @@ def test_a_page_records_a_lead(shop, drain):
 
 def test_a_lead_occurred_when_it_was_sent(shop, drain):
     before = shop.rows("select now()")[0][0]
-    browser(shop)
+    post_browser_lead(shop)
     after = shop.rows("select now()")[0][0]
     drain()
 
@@ -64,10 +66,10 @@ def test_a_lead_occurred_when_it_was_sent(shop, drain):
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain;charset=UTF-8", "application/json", ""])
 def test_what_a_browser_calls_the_body_does_not_matter(shop, drain, content_type):
-    assert _told(browser(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
+    assert _told(post_browser_lead(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
     drain()
 
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 @pytest.mark.parametrize(
@@ -97,19 +99,19 @@ def test_what_a_browser_calls_the_body_does_not_matter(shop, drain, content_type
     ],
 )
 def test_what_cannot_be_recorded_is_answered_alike(shop, drain, fields):
-    assert _told(browser(shop, **fields)) == OPAQUE
+    assert _told(post_browser_lead(shop, **fields)) == OPAQUE
     drain()
 
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
 def test_an_affiliate_who_is_not_approved_gets_no_lead(shop, drain, status):
     shop.rows("update affiliate set status = %s returning id", status)
 
-    assert _told(browser(shop)) == OPAQUE
+    assert _told(post_browser_lead(shop)) == OPAQUE
     drain()
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
     assert shop.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
@@ -117,29 +119,29 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(shop, drain, status):
 def test_a_closed_campaign_takes_no_lead(shop, drain, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert _told(browser(shop)) == OPAQUE
+    assert _told(post_browser_lead(shop)) == OPAQUE
     drain()
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
 
 
 def test_who_is_banned_between_request_and_job_gets_no_lead(shop):
-    browser(shop)
+    post_browser_lead(shop)
     _run_next()
     shop.rows("update affiliate set status = 'Banned' returning id")
     _run_next()
 
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
     assert _staged() == []
 
 
 def test_the_answer_is_the_same_to_the_header(shop, drain):
-    browser(shop, email="ada@example.com")
+    post_browser_lead(shop, email="ada@example.com")
     drain()
     answers = [
-        browser(shop, email="ada@example.com"),
-        browser(shop),
-        browser(shop, slug="of-nobody"),
-        browser(shop, email="ada"),
+        post_browser_lead(shop, email="ada@example.com"),
+        post_browser_lead(shop),
+        post_browser_lead(shop, slug="of-nobody"),
+        post_browser_lead(shop, email="ada"),
     ]
 
     told = [
@@ -149,14 +151,14 @@ def test_the_answer_is_the_same_to_the_header(shop, drain):
 
 
 def test_the_request_asks_the_database_the_same_whoever_is_known(shop, drain):
-    browser(shop, email="ada@example.com")
+    post_browser_lead(shop, email="ada@example.com")
     drain()
     trips = []
     hook = trips.append
     db.db.trip_hooks.append(hook)
     try:
         for fields in ({"email": "ada@example.com"}, {}, {"slug": "of-nobody"}):
-            browser(shop, **fields)
+            post_browser_lead(shop, **fields)
     finally:
         db.db.trip_hooks.remove(hook)
 
@@ -165,12 +167,12 @@ def test_the_request_asks_the_database_the_same_whoever_is_known(shop, drain):
 
 
 def test_one_person_is_one_lead_across_pages_and_servers(shop, drain):
-    browser(shop, email="ada.l@gmail.com")
-    browser(shop, email="adal+x@googlemail.com")
+    post_browser_lead(shop, email="ada.l@gmail.com")
+    post_browser_lead(shop, email="adal+x@googlemail.com")
     drain()
-    signed_after = signed(shop, affiliateSlug=slug_of(shop), email="ADA.L@gmail.com")
-    signed(shop, affiliateSlug=slug_of(shop), email="bob@example.com")
-    browser(shop, email="bob+y@example.com")
+    signed_after = post_signed_lead(shop, affiliateSlug=slug_of(shop), email="ADA.L@gmail.com")
+    post_signed_lead(shop, affiliateSlug=slug_of(shop), email="bob@example.com")
+    post_browser_lead(shop, email="bob+y@example.com")
     drain()
 
     assert signed_after.json == {"ok": True, "deduped": True}
@@ -180,11 +182,11 @@ def test_one_person_is_one_lead_across_pages_and_servers(shop, drain):
 
 def test_one_person_sent_many_times_at_once_is_one_lead(shop, drain):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: _told(browser(shop, email="ada@example.com")), range(8)))
+        answers = list(pool.map(lambda _: _told(post_browser_lead(shop, email="ada@example.com")), range(8)))
     drain(deliveries=2)
 
     assert answers == [OPAQUE] * 8
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
     assert shop.rows("select count(*) from conversion") == [(1,)]
 
 
@@ -194,7 +196,7 @@ def test_the_campaign_tells_apart_what_one_slug_stands_for(shop, drain, name):
     shop.affiliate(slug_of(shop), program_id=second)
     told = {"id": str(second), "slug": f"second-{shop.id}"}[name]
 
-    browser(shop, programId=told)
+    post_browser_lead(shop, programId=told)
     drain()
 
     assert shop.rows("select program_id from lead") == [(second,)]
@@ -204,16 +206,16 @@ def test_a_lead_is_its_brands_alone(shop, rival, drain):
     rival.program()
     rival.affiliate(slug_of(rival))
 
-    browser(shop, slug=slug_of(rival))
+    post_browser_lead(shop, slug=slug_of(rival))
     drain()
 
-    assert (emails(shop), len(emails(rival))) == ([], 1)
+    assert (list_lead_emails(shop), len(list_lead_emails(rival))) == ([], 1)
 
 
 def test_an_affiliate_to_rehearse_with_has_test_leads(shop, drain):
     shop.rows("update affiliate set is_test = true returning id")
 
-    browser(shop)
+    post_browser_lead(shop)
     drain()
 
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]
@@ -221,7 +223,7 @@ def test_an_affiliate_to_rehearse_with_has_test_leads(shop, drain):
 
 def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
     # Words too long for the sealed bytes, written as text, to hold them by chance.
-    browser(shop, email="augusta.ada@example.com", name="Lovelace")
+    post_browser_lead(shop, email="augusta.ada@example.com", name="Lovelace")
 
     ((name, args, fair_key, organization_id),) = _staged()
     assert (name, organization_id, fair_key) == ("lead.capture", None, f"lead {slug_of(shop)}")
@@ -255,14 +257,14 @@ def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, dra
     "raw", [b"", b"[]", b"nonsense", b"\xff", b"slug=ben&email=ada@example.com", b'{"slug": "\\ud800"}']
 )
 def test_what_is_no_json_object_is_refused(shop, raw):
-    answer = browser(shop, raw)
+    answer = post_browser_lead(shop, raw)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert _staged() == []
 
 
 def test_a_body_that_is_too_large_is_refused(shop):
-    assert browser(shop, b" " * 70_000).status_code == 413
+    assert post_browser_lead(shop, b" " * 70_000).status_code == 413
 
 
 def test_any_page_may_send_and_read(shop):
@@ -274,7 +276,7 @@ def test_any_page_may_send_and_read(shop):
             "Access-Control-Request-Headers": "content-type",
         },
     )
-    answer = browser(shop)
+    answer = post_browser_lead(shop)
 
     assert asked.status_code == 204
     assert "POST" in asked.headers["Access-Control-Allow-Methods"]
@@ -289,22 +291,22 @@ def test_a_page_needs_no_key_and_gets_nothing_for_one(shop, drain):
     drain()
 
     assert _told(answer) == OPAQUE
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_a_connected_gateway_leaves_the_pages_their_leads(shop, drain):
     shop.set(gateways="stripe")
 
-    assert _told(browser(shop, email="ada@example.com")) == OPAQUE
+    assert _told(post_browser_lead(shop, email="ada@example.com")) == OPAQUE
     drain()
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_a_network_that_sends_too_many_gets_an_empty_429(shop, monkeypatch):
     few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
 
-    answers = [browser(shop), browser(shop, slug="of-nobody")]
+    answers = [post_browser_lead(shop), post_browser_lead(shop, slug="of-nobody")]
 
     assert _told(answers[0]) == OPAQUE
     assert _told(answers[1]) == (429, b"")
@@ -316,8 +318,8 @@ def test_without_the_broker_it_goes_on(shop, drain, monkeypatch):
     monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
 
-    answer = browser(shop, email="ada@example.com")
+    answer = post_browser_lead(shop, email="ada@example.com")
     drain()
 
     assert _told(answer) == OPAQUE
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]

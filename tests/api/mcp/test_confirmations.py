@@ -6,7 +6,7 @@ from datetime import timedelta
 from adapters import clock
 from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 ASKS = {"elicitation": {}}
 
@@ -25,7 +25,7 @@ def test_a_token_is_of_one_key_one_tool_its_arguments_and_five_minutes(app, bran
     agent = Agent(brand, is_modern=False)
     told = agent.call("archive_program", programId=program)
     token = told["confirmToken"]
-    state = Agent(brand, capabilities=ASKS).result(
+    state = Agent(brand, capabilities=ASKS).request_result(
         "tools/call", name="archive_program", arguments={"programId": program}
     )["requestState"]
 
@@ -47,12 +47,14 @@ def test_a_token_is_of_one_key_one_tool_its_arguments_and_five_minutes(app, bran
         ("no base64", agent, "archive_program", {"programId": program}, "é\x00%"),
         ("a requestState", agent, "archive_program", {"programId": program}, state),
     ):
-        assert caller.refused(tool, **sent, confirmToken=brought) == "confirm_token_invalid", name
-    assert agent.refused("archive_program", programId=program, confirmToken=7) == "invalid_request"
+        assert caller.get_refusal_code(tool, **sent, confirmToken=brought) == "confirm_token_invalid", name
+    assert agent.get_refusal_code("archive_program", programId=program, confirmToken=7) == "invalid_request"
     assert not _archived(brand, program)
     with monkeypatch.context() as late:
         _later(late, 5.1)
-        assert agent.refused("archive_program", programId=program, confirmToken=token) == "confirm_token_invalid"
+        assert (
+            agent.get_refusal_code("archive_program", programId=program, confirmToken=token) == "confirm_token_invalid"
+        )
     assert not _archived(brand, program)
     assert agent.call("archive_program", programId=program.upper(), confirmToken=token)["error"]
     assert agent.call("archive_program", programId=program, confirmToken=token) == {"done": True}
@@ -92,7 +94,7 @@ def test_a_client_that_can_ask_is_answered_with_a_question(brand, monkeypatch):
     program = str(brand.program(name="Knives"))
     agent = Agent(brand, capabilities=ASKS)
     call = {"name": "archive_program", "arguments": {"programId": program}}
-    asked = agent.result("tools/call", **call)
+    asked = agent.request_result("tools/call", **call)
     question = asked["inputRequests"]["confirm"]
     state = asked["requestState"]
 
@@ -137,7 +139,7 @@ def test_what_asks_asks_when_its_row_says_so(app, brand):
     program = str(brand.program())
     ann, ben = (str(brand.affiliate(f"{name}-{brand.id.hex[:12]}", status="Approved")) for name in ("ann", "ben"))
     applied = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
-    sold = str(conversion(brand, ann, status="Invalidated"))
+    sold = str(insert_conversion(brand, ann, status="Invalidated"))
     agent, off = Agent(brand), Agent(brand, "?confirm=off")
     mail = f"dan-{brand.id.hex}@example.com"
     for tool, sent, asks in (
@@ -202,5 +204,5 @@ def test_nobody_is_asked_about_what_would_be_refused(app, brand, rival):
         ("update_campaign_coupon", {"programId": program, "couponId": program, "grantedAffiliateIds": 7}, "not_found"),
         ("set_home_currency", {"homeCurrency": "EUR"}, "plan_tier_required"),
     ):
-        assert agent.refused(tool, **sent) == code, tool
-    assert free.refused("archive_program", programId=program) == "plan_tier_required"
+        assert agent.get_refusal_code(tool, **sent) == code, tool
+    assert free.get_refusal_code("archive_program", programId=program) == "plan_tier_required"

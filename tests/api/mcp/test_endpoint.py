@@ -147,14 +147,14 @@ def test_a_handshake_agrees_on_a_revision_and_opens_no_session(brand):
 
 def test_a_modern_request_says_all_by_itself(brand):
     agent = Agent(brand)
-    found = agent.result("server/discover")
+    found = agent.request_result("server/discover")
 
     assert (found["resultType"], found["cacheScope"]) == ("complete", "private")
     assert found["supportedVersions"] == [MODERN, *OLD]
     assert found["_meta"][f"{META}serverInfo"]["name"] == "finderfee"
     assert len(found["instructions"]) < 1024
     for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
-        listed = agent.result(method)
+        listed = agent.request_result(method)
 
         assert (listed["resultType"], listed["cacheScope"], listed["ttlMs"] >= 0) == ("complete", "private", True), (
             method
@@ -202,7 +202,7 @@ def test_blanks_around_a_header_mean_nothing(brand):
 
 def test_an_agent_is_named_in_the_audit_log(app):
     brand = Brand.create(app, plan="Pro")
-    program = Agent(brand).done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    program = Agent(brand).run_tool("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
     long = {"name": "n" * 300 + "\x00", "version": 7}
     named = {"_meta": {f"{META}clientInfo": long}, "name": "update_program"}
     changed = Agent(brand).send("tools/call", {**named, "arguments": {"programId": program["id"], "name": "Q"}})
@@ -225,7 +225,7 @@ def test_a_call_counts_once_and_where_its_operation_counts(app, brand):
     try:
         agent = Agent(brand)
         for call, buckets in (
-            (lambda: agent.tools(), ["standard"]),
+            (lambda: agent.list_tools(), ["standard"]),
             (lambda: agent.call("list_programs"), ["standard"]),
             (lambda: agent.call("list_programs", nonsense=1), ["standard"]),
             (lambda: agent.call("preview_conversion_import", programId=str(brand.id)), ["import"]),
@@ -246,7 +246,7 @@ def test_who_asks_too_often_is_told_so_by_the_door_and_by_the_tool(app, brand, m
 
     answer = agent.send("tools/list")
     assert (answer.status_code, answer.data) == (429, b"")
-    assert agent.refused("list_programs") == "rate_limited"
+    assert agent.get_refusal_code("list_programs") == "rate_limited"
 
 
 def test_a_session_is_not_mistaken_for_a_program(app, brand):

@@ -95,9 +95,9 @@ def test_a_program_works_for_the_person_who_let_it_in(app, issuer):
     brand = Brand.create(app, plan="Pro")
     agent = Agent(_let_in(brand))
 
-    made = agent.done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
-    agent.done("archive_program", programId=made["id"])
-    assert len(agent.tools()) == 61
+    made = agent.run_tool("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    agent.run_tool("archive_program", programId=made["id"])
+    assert len(agent.list_tools()) == 61
     entries = brand.rows("select action, actor_type, actor_label, via, actor_user_id from audit_entry order by id")
     [(member_id, role)] = brand.rows("select id, role from member where subject = %s", f"ann-{brand.id.hex}")
     assert role == "Owner"
@@ -112,7 +112,11 @@ def test_a_program_works_for_the_person_who_let_it_in(app, issuer):
 def test_a_token_of_each_algorithm_passes_and_no_other_token(app, brand, rival, issuer):
     forger = idp.key("EdDSA", "forger")
     unsigned = ".".join(
-        (idp.encoded(b'{"alg":"none","typ":"JWT"}'), idp.encoded(json.dumps(idp.claims()).encode()), "")
+        (
+            idp.encode_base64url(b'{"alg":"none","typ":"JWT"}'),
+            idp.encode_base64url(json.dumps(idp.claims()).encode()),
+            "",
+        )
     )
     for alg in ("RS256", "ES256", "EdDSA"):
         assert _ping(brand, alg=alg).status_code == 200, alg
@@ -190,11 +194,11 @@ def test_other_tenants_ids_are_nobodys(app, brand, rival, issuer):
     theirs = str(rival.program())
     agent = Agent(_let_in(brand))
 
-    assert agent.refused("get_program", programId=theirs) == "not_found"
-    assert agent.refused("archive_program", programId=theirs) == "not_found"
-    assert agent.refused("update_program", programId=theirs, description="x") == "not_found"
+    assert agent.get_refusal_code("get_program", programId=theirs) == "not_found"
+    assert agent.get_refusal_code("archive_program", programId=theirs) == "not_found"
+    assert agent.get_refusal_code("update_program", programId=theirs, description="x") == "not_found"
     token = Agent(_let_in(rival)).call("archive_program", programId=theirs)["confirmToken"]
-    assert agent.refused("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
+    assert agent.get_refusal_code("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
     assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
 
 
@@ -204,13 +208,16 @@ def test_a_confirmation_is_good_for_whom_it_was_given(brand, issuer):
 
     of_key, of_ann = (agent.call("archive_program", programId=program_id)["confirmToken"] for agent in (key, ann))
     for agent, token in ((ann, of_key), (key, of_ann), (bob, of_ann)):
-        assert agent.refused("archive_program", programId=program_id, confirmToken=token) == "confirm_token_invalid"
+        assert (
+            agent.get_refusal_code("archive_program", programId=program_id, confirmToken=token)
+            == "confirm_token_invalid"
+        )
     assert "error" not in ann.call("archive_program", programId=program_id, confirmToken=of_ann)
 
 
 def test_a_person_is_asked_for_the_scope_that_is_missing(app, brand, issuer):
     reader = Agent(_let_in(brand, scope="finderfee.read openid"))
-    assert {tool["annotations"]["readOnlyHint"] for tool in reader.result("tools/list")["tools"]} == {True}
+    assert {tool["annotations"]["readOnlyHint"] for tool in reader.request_result("tools/list")["tools"]} == {True}
     assert "error" not in reader.call("list_programs")
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
     assert (answer.status_code, answer.json["error"]) == (403, "insufficient_scope")
@@ -218,7 +225,7 @@ def test_a_person_is_asked_for_the_scope_that_is_missing(app, brand, issuer):
         f'Bearer error="insufficient_scope", scope="finderfee.write", {METADATA}'
     )
     at_readonly = Agent(reader.brand, query="?readonly=1")
-    assert at_readonly.refused("create_program") == "forbidden"
+    assert at_readonly.get_refusal_code("create_program") == "forbidden"
     for scope in (..., "", "openid", "finderfee.reader", "FINDERFEE.READ", 7, ["finderfee.read"]):
         nothing = _ping(brand, scope=scope)
         assert nothing.status_code == 403, scope
@@ -231,16 +238,16 @@ def test_role_and_plan_hold_for_programs(app, brand, issuer):
     manager, viewer = Agent(_let_in(brand, role="Manager")), Agent(_let_in(brand, role="Viewer"))
     free = Agent(_let_in(Brand.create(app, plan="Free", status="Active")))
 
-    assert manager.refused("archive_program", programId=program_id) == "forbidden"
-    assert "error" not in manager.done("update_program", programId=program_id, name="Q")
-    assert viewer.refused("update_program", programId=program_id, name="R") == "forbidden"
+    assert manager.get_refusal_code("archive_program", programId=program_id) == "forbidden"
+    assert "error" not in manager.run_tool("update_program", programId=program_id, name="Q")
+    assert viewer.get_refusal_code("update_program", programId=program_id, name="R") == "forbidden"
     assert viewer.call("get_home_currency")["canChange"] is False
-    assert free.refused("list_programs") == "plan_tier_required"
+    assert free.get_refusal_code("list_programs") == "plan_tier_required"
     assert "error" not in free.call("get_organization")
 
 
 def test_a_program_has_no_secret_to_sign_with(brand, issuer):
-    answer = Agent(_let_in(brand)).refused("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
+    answer = Agent(_let_in(brand)).get_refusal_code("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
 
     assert answer == "forbidden"
 
@@ -261,7 +268,7 @@ def test_who_a_person_is_stays_as_they_signed_in(app, brand, issuer):
     said = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
     person = idp.claims(**said, role="Owner", aud="finderfee-dashboard", email_verified=True)
     Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
-    Agent(_let_in(brand, role="Viewer", email=...)).tools()
+    Agent(_let_in(brand, role="Viewer", email=...)).list_tools()
 
     rows = brand.rows("select role, email from member where subject = %s", said["sub"])
     assert rows == [("Owner", said["email"])]
@@ -285,7 +292,7 @@ def test_the_operator_issues_a_token_where_no_provider_does(flask, app, brand):
         return Agent(Brand(app, brand.id, token, ""))
 
     writer, reader = issued("--scope", "read_write"), issued("--scope", "read", "--role", "Viewer")
-    assert (len(writer.tools()), len(reader.tools()) < 40) == (61, True)
+    assert (len(writer.list_tools()), len(reader.list_tools()) < 40) == (61, True)
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="finderfee.write"'
     assert writer.brand.get("/api/v1/programs").status_code == 401

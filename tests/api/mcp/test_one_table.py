@@ -16,7 +16,7 @@ from tests.api.mcp import tool_calls
 from tests.api.mcp.test_same_as_rest import NOBODY, URL
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.playing import play_gateway
 from tests.support.rows.brands import Brand
 
 ROWS = {row["tool"]: row for row in OPERATIONS}
@@ -26,7 +26,7 @@ _READS = [name for name, row in ROWS.items() if row["kind"] == "read"]
 
 @pytest.fixture(scope="module")
 def stage():
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -48,7 +48,7 @@ def _by_rest(app, caller, tool, sent):
     }
     body = {bound.body[name]: value for name, value in sent.items() if name in bound.body} if bound.body else None
     if row["tool"] == "record_lead":
-        return caller.signed(row["path"], body)
+        return caller.post_signed(row["path"], body)
     return caller.call(row["method"], f"{path}?{urlencode(query)}" if query else path, body)
 
 
@@ -64,7 +64,7 @@ def _refusal(answer):
 
 def _check_same(app, caller, tool, sent, *, confirm=""):
     answer = _by_rest(app, caller, tool, sent)
-    result = Agent(caller, confirm).result("tools/call", name=tool, arguments=sent)
+    result = Agent(caller, confirm).request_result("tools/call", name=tool, arguments=sent)
     shown = result["structuredContent"]
     if answer.status_code >= 400:
         assert result["isError"], (tool, sent, answer.text, shown)
@@ -132,7 +132,7 @@ def test_a_plan_that_lacks_an_operation_refuses_the_same(app, made, plan):
 
 def test_a_read_key_is_refused_the_same_and_hears_which_scope_it_lacks(app, made):
     reader = made.brand.other_key(scope="read")
-    writing = [tool for tool in made.calls if tool not in Agent(reader).tools()]
+    writing = [tool for tool in made.calls if tool not in Agent(reader).list_tools()]
 
     assert len(writing) == 29
     for tool in writing:
@@ -166,7 +166,7 @@ def test_a_bulk_action_skips_unknown_ids_by_both_doors(app, action, unknown):
 
     answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*strangers, *rest], "action": action})
     asked = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
-    shown = Agent(brand).done("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
+    shown = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
 
     assert [row.get("affiliateId") for row in asked["preview"]["affiliates"][:unknown]] == strangers
     assert answer.json == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": rest}

@@ -11,7 +11,7 @@ from api.mcp.tool_calls import previews
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.playing import play_gateway
 
 _BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -29,7 +29,7 @@ _TABLES = {
 
 @pytest.fixture
 def made(app):
-    with played() as stage:
+    with play_gateway() as stage:
         made = tool_calls.make(app, stage)
         for table, columns in _TABLES.items():
             assignments = ", ".join(f"{column} = %s" for column in columns)
@@ -49,7 +49,7 @@ def test_no_question_of_any_tool_has_a_line_that_a_stranger_wrote(app, made):
     named = set()
 
     for tool in asking:
-        asked = agent.result("tools/call", name=tool, arguments=made.calls[tool])
+        asked = agent.request_result("tools/call", name=tool, arguments=made.calls[tool])
         if tool == "reject_affiliate":  # nobody is asked
             continue
         does, *lines = asked["inputRequests"]["confirm"]["params"]["message"].split("\n")
@@ -76,7 +76,7 @@ def test_hostile_arguments_stay_on_their_lines(brand):
     note = "Hello\n  status: Approved\u2028about:\u202e" + "y" * 500
     agent = Agent(brand, capabilities={"elicitation": {}})
 
-    asked = agent.result(
+    asked = agent.request_result(
         "tools/call",
         name="bulk_invite_affiliates",
         arguments={

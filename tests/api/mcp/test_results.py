@@ -10,14 +10,14 @@ from tests.support.api.agents import Agent
 def test_a_list_a_flat_list_and_nothing_have_one_shape(brand):
     program, agent = str(brand.program(name="Knives")), Agent(brand)
 
-    told = agent.result("tools/call", name="list_programs", arguments={})
+    told = agent.request_result("tools/call", name="list_programs", arguments={})
     assert json.loads(told["content"][0]["text"]) == told["structuredContent"]
     assert (told["isError"], told["content"][0]["type"]) == (False, "text")
     (shown,) = told["structuredContent"]["items"]
     assert (shown["name"], None in shown.values()) == ("Knives", False)
     assert "nextCursor" not in told["structuredContent"]
     assert [row["programId"] for row in agent.call("get_program_stats")["items"]] == [program]
-    assert agent.done("archive_program", programId=program) == {"done": True}
+    assert agent.run_tool("archive_program", programId=program) == {"done": True}
     problem = agent.call("create_program", name=7)
     assert (problem["error"], problem["field"] in problem["errors"]) == ("invalid_request", True)
 
@@ -62,11 +62,11 @@ def test_a_lead_is_recorded_with_the_keys_own_signature(app, brand):
 
     assert agent.call("record_lead", **lead)["ok"] is True
     assert brand.rows("select count(*) from lead") == [(1,)]
-    assert agent.refused("record_lead", affiliateSlug=slug) == "email_required"
-    assert agent.refused("record_lead", **lead, programId=program) == "unknown_argument"
-    assert Agent(brand.other_key(scope="read")).refused("record_lead", **lead) == "forbidden"
+    assert agent.get_refusal_code("record_lead", affiliateSlug=slug) == "email_required"
+    assert agent.get_refusal_code("record_lead", **lead, programId=program) == "unknown_argument"
+    assert Agent(brand.other_key(scope="read")).get_refusal_code("record_lead", **lead) == "forbidden"
     brand.set(gateways="stripe")
     told = agent.call("record_lead", **lead | {"email": f"fay-{brand.id.hex}@example.com"})
     assert (told["error"], brand.rows("select count(*) from lead")) == ("stripe_connect_active", [(1,)])
     brand.set(gateways="", plan="Free")
-    assert agent.refused("record_lead", **lead) == "plan_tier_required"
+    assert agent.get_refusal_code("record_lead", **lead) == "plan_tier_required"

@@ -22,7 +22,7 @@ NEED_WRITE = {"preview_conversion_import", "preview_payout"}
 
 @pytest.fixture
 def listed(brand):
-    return {tool["name"]: tool for tool in Agent(brand).result("tools/list")["tools"]}
+    return {tool["name"]: tool for tool in Agent(brand).request_result("tools/list")["tools"]}
 
 
 def test_there_are_sixty_one_and_each_is_the_operation_it_should_be(app, listed):
@@ -78,12 +78,12 @@ def test_an_address_and_a_key_narrow_the_list(app, brand):
     reads = [row["tool"] for row in OPERATIONS if row["kind"] == "read"]
     reader = Agent(brand.other_key(scope="read"))
 
-    assert Agent(brand).tools() == every
-    assert Agent(brand, "?readonly=1").tools() == reads
-    assert reader.tools() == [name for name in reads if name not in NEED_WRITE]
-    by_set = [Agent(brand, f"?toolsets={name}").tools() for name in catalogue.TOOLSETS]
+    assert Agent(brand).list_tools() == every
+    assert Agent(brand, "?readonly=1").list_tools() == reads
+    assert reader.list_tools() == [name for name in reads if name not in NEED_WRITE]
+    by_set = [Agent(brand, f"?toolsets={name}").list_tools() for name in catalogue.TOOLSETS]
     assert sorted(name for names in by_set for name in names) == sorted(every)
-    assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").tools() == [
+    assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").list_tools() == [
         name for name in reads if name in by_set[3] + by_set[4]
     ]
     for query in ("?toolsets=fraud,nothing", "?readonly=maybe", "?confirm=no"):
@@ -94,13 +94,13 @@ def test_an_address_and_a_key_narrow_the_list(app, brand):
         (reader, "preview_payout"),
         (reader, "archive_program"),
     ):
-        assert agent.refused(hidden) == "forbidden", hidden
+        assert agent.get_refusal_code(hidden) == "forbidden", hidden
 
 
 def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
     program, agent = brand.program(name="Knives"), Agent(brand)
     guide, shown = (
-        agent.result("resources/read", uri=uri)["contents"][0]
+        agent.request_result("resources/read", uri=uri)["contents"][0]
         for uri in ("finderfee://guide", f"finderfee://programs/{program}")
     )
 
@@ -115,9 +115,9 @@ def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
         "file:///etc",
     ):
         assert agent.send("resources/read", {"uri": uri}).json["error"]["code"] == -32602, uri
-    named = {prompt["name"]: prompt for prompt in agent.result("prompts/list")["prompts"]}
+    named = {prompt["name"]: prompt for prompt in agent.request_result("prompts/list")["prompts"]}
     assert list(named) == ["review_applications", "check_tracking", "weekly_report", "explain_commission"]
-    said = agent.result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
+    said = agent.request_result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
     assert str(program) in said["messages"][0]["content"]["text"]
     for name, arguments in (
         ("nothing", {}),
@@ -133,8 +133,8 @@ def test_resources_and_prompts_are_read_as_the_key_may(app, brand, rival):
 def test_no_tool_is_closed_to_a_free_plan_before_it_is_called(app):
     free = Agent(Brand.create(app, plan="Free"))
 
-    assert len(free.tools()) == 61
+    assert len(free.list_tools()) == 61
     assert free.call("get_billing_state")["planTier"] == "Free"
-    told = free.result("tools/call", name="list_programs")
+    told = free.request_result("tools/call", name="list_programs")
     assert told["isError"]
     assert set(told["structuredContent"]) == {"error", "message", "required", "current", "trialing"}

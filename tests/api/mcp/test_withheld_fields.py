@@ -14,7 +14,7 @@ from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.playing import play_gateway
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 # What every page of a brand loads, for all its visitors.
@@ -97,7 +97,7 @@ def test_the_tools_that_withhold_are_those_whose_answers_hold_a_secret(app):
 
 @pytest.fixture
 def stage():
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -118,10 +118,10 @@ def test_no_result_of_a_tool_opens_anything_without_a_credential(app, stage, sco
     secrets = {made.brand.api_key, made.brand.signing_secret, caller.api_key, caller.signing_secret}
     results = {}
 
-    for tool in agent.tools():
+    for tool in agent.list_tools():
         if tool != "record_lead":
             arguments = made.calls[tool]
-            results[tool] = agent.done(tool, **arguments)
+            results[tool] = agent.run_tool(tool, **arguments)
 
     assert set(results) <= {row["tool"] for row in OPERATIONS}
     assert len(results) == (60 if scope == "read_write" else 31)
@@ -137,7 +137,7 @@ def test_a_tax_form_is_described_and_its_link_withheld(app, stage, scope):
     made = tool_calls.make(app, stage)
     agent = Agent(made.brand.other_key(scope=scope))
 
-    result = agent.result("tools/call", name="get_tax_form", arguments=made.calls["get_tax_form"])
+    result = agent.request_result("tools/call", name="get_tax_form", arguments=made.calls["get_tax_form"])
 
     shown = result["structuredContent"]
     assert (shown["type"], "signedUrl" in shown) == ("W9", False)
@@ -150,7 +150,7 @@ def test_an_invitation_is_mailed_and_its_link_withheld(app, brand):
     program = str(brand.program())
     agent = Agent(brand)
 
-    shown = agent.done("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
+    shown = agent.run_tool("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
 
     assert (shown["invite"]["state"], "acceptUrl" in shown) == ("Pending", False)
     assert "Invites" in shown["withheld"]["acceptUrl"]
@@ -159,6 +159,6 @@ def test_an_invitation_is_mailed_and_its_link_withheld(app, brand):
 def test_a_resource_withholds_nothing_that_it_does_not_hold(app, brand):
     program = str(brand.program())
 
-    contents = Agent(brand).result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
+    contents = Agent(brand).request_result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
 
     assert [address for one in contents for address in _opened(app, one["text"])] == []

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.dealing import DealScene
 
 URL = "/api/me/balance"
 
@@ -142,8 +142,8 @@ def test_imported_history_is_not_owed(rita):
 
 
 def test_what_a_deal_pays_is_on_its_way_and_then_paid(app):
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(50_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
     dealing.approve(deal_id)
 

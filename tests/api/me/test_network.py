@@ -4,9 +4,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.applying import happened
+from tests.support.api.applying import list_events
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Brand, Partner
 
@@ -51,7 +51,7 @@ def _rows(shop):
 
 
 def _events(shop):
-    return [(type, data) for type, data in happened(shop) if type.startswith("affiliate.")]
+    return [(type, data) for type, data in list_events(shop) if type.startswith("affiliate.")]
 
 
 def test_a_listed_program_is_found_with_what_it_pays(shop, eva):
@@ -246,7 +246,7 @@ def test_where_applicants_are_let_in_at_once_the_match_is_told_of_at_once(shop, 
 def test_twice_at_once_is_one_application(shop, eva):
     program_id = listed(shop, auto_approve=True)
 
-    answers = at_once(*[lambda: _apply(eva, program_id) for _ in range(4)])
+    answers = run_concurrently(*[lambda: _apply(eva, program_id) for _ in range(4)])
 
     assert {(one.status_code, one.json["ownStatus"]) for one in answers} == {(200, "Approved")}
     assert len(_rows(shop)) == 1

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.dealing import DealScene
 
 URL = "/api/me/payouts"
 
@@ -72,8 +72,8 @@ def test_a_failed_payout_says_why(app, rita):
 
 
 def test_a_deals_milestone_is_a_line_of_its_own(app):
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(50_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
     dealing.approve(deal_id)
     drain("payouts")

@@ -48,12 +48,12 @@ def test_a_key_and_a_token_are_nobody_here(app, brand):
 @pytest.mark.parametrize("kind", ["member", "account"])
 def test_other_people_at_the_pages_are_nobody_here(app, kind):
     for method, path in _routes(app):
-        assert Console(app).other(kind).call(method, path, {}).status_code == 401
+        assert Console(app).with_kind(kind).call(method, path, {}).status_code == 401
 
 
 def test_pages_know_whom_to_offer_what(app):
     operator = Console(app)
-    member = operator.other("member")
+    member = operator.with_kind("member")
 
     assert guards.is_allowed(Guard(audience="operator"), operator._person)
     assert not guards.is_allowed(Guard(audience="operator"), member._person)

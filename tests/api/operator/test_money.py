@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited
-from tests.support.rows.program_rows import conversion
-from tests.support.rows.rates import stored
-from tests.support.turning import turn
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.program_rows import insert_conversion
+from tests.support.rows.rates import list_rates
+from tests.support.turning import override_settings
 
 
 def _today():
@@ -44,7 +44,9 @@ def test_a_check_is_asked_for_and_what_it_finds_is_listed(console, brand, drain)
     assert red["checkedAt"] > clean["checkedAt"]
     assert red["findings"]
     assert all(found["rule"] and found["exception"] for found in red["findings"])
-    assert [entry[:2] for entry in audited("ledger.check_asked", brand.id)] == [("operator", "ops@example.com")] * 2
+    assert [entry[:2] for entry in list_audit_entries("ledger.check_asked", brand.id)] == [
+        ("operator", "ops@example.com")
+    ] * 2
 
 
 def test_clean_money_is_left_out_where_one_asks_for_the_red(console, brand, drain):
@@ -67,7 +69,7 @@ def _rate(console, currency):
 
 def test_a_currency_in_use_says_how_old_its_rate_is_and_what_waits_for_one(console, brand):
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
+    insert_conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_today() - timedelta(days=9)}"})
     stale = _rate(console, "KGS")
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_today()}"})
@@ -98,8 +100,8 @@ def test_a_file_of_rates_is_stored_whole_or_not_at_all(console):
     )
     assert again.json["known"] == 2
     assert (wrong.status_code, wrong.json["error"], wrong.json["field"]) == (400, "bad_rates", "content")
-    assert len(stored("KHR")) == 2
-    assert audited("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
+    assert len(list_rates("KHR")) == 2
+    assert list_audit_entries("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
 
 
 def test_what_is_no_file_of_rates_is_refused(console):
@@ -111,7 +113,7 @@ def test_the_feed_is_asked_by_a_worker_where_there_is_one(console, monkeypatch):
     refused = console.post("rates/refresh")
     assert (refused.status_code, refused.json["error"], _asked(jobs.FX_REFRESH)) == (409, "no_feed", [])
 
-    turn(monkeypatch, rates={"feed_url": "https://rates.example.com/"})
+    override_settings(monkeypatch, rates={"feed_url": "https://rates.example.com/"})
     assert console.post("rates/refresh").status_code == 202
     assert _asked(jobs.FX_REFRESH) == [None]
-    assert audited("fx_rates.refresh_asked", "feed")[-1][:2] == ("operator", "ops@example.com")
+    assert list_audit_entries("fx_rates.refresh_asked", "feed")[-1][:2] == ("operator", "ops@example.com")

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.api.terms import PROGRAMS, change_program
-from tests.support.outside.console import Console, audited
+from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand
 
 _WORDS = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -51,7 +51,7 @@ def test_listing_waits_for_a_review_that_lists_it(console, funded):
     assert approved.json["decidedBy"] == "ops@example.com"
     assert console.get("attention")["networkReviews"] == before - 1
     assert _standing(funded, program_id) == ("Networked", ("Approved", None, True))
-    ((actor, who, where, after),) = audited("program.network_approved", program_id)
+    ((actor, who, where, after),) = list_audit_entries("program.network_approved", program_id)
     assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", funded.id, None)
     assert _letters(funded) == [("owner@example.com", "Spring is in the network")]
     # Who decides is nothing that the brand is told.
@@ -64,7 +64,7 @@ def test_a_rejected_program_is_private_until_its_brand_asks_again(console, funde
 
     assert (rejected.status_code, rejected.json["status"]) == (200, "Rejected")
     assert _standing(funded, program_id) == ("Private", ("Rejected", "Say <what> it pays for.", True))
-    assert audited("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
+    assert list_audit_entries("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
     assert _letters(funded) == [("owner@example.com", "Spring is not listed in the network")]
     assert program_id in [one["programId"] for one in console.get("network", status="Rejected", take=200)["items"]]
 
@@ -143,14 +143,16 @@ def test_without_plan_or_funding_a_request_is_saved_as_private_and_a_listing_sta
 def test_two_operators_at_once_decide_it_once(app, funded):
     for program_id in (_asked(funded), _asked(funded), _asked(funded)):
         one, other = (Console(app, email=f"{who}@example.com") for who in ("nora", "otto"))
-        answers = at_once(
+        answers = run_concurrently(
             lambda one=one, program_id=program_id: one.post(f"network/{program_id}/approve", {}),
             lambda other=other, program_id=program_id: other.post(f"network/{program_id}/reject", {"why": "no"}),
         )
         assert sorted(answer.status_code for answer in answers) == [200, 409]
         refused = next(answer for answer in answers if answer.status_code == 409)
         assert refused.json["error"] == "invalid_status_transition"
-        decided = audited("program.network_approved", program_id) + audited("program.network_rejected", program_id)
+        decided = list_audit_entries("program.network_approved", program_id) + list_audit_entries(
+            "program.network_rejected", program_id
+        )
         assert len(decided) == 1
     assert len(_letters(funded)) == 3
 

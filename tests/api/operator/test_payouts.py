@@ -4,25 +4,25 @@ import pytest
 
 from models import db
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 from tests.support.rows.paying import Payroll
 
 
 @pytest.fixture
 def payroll(app):
-    return Payroll.owing(app)
+    return Payroll.create_owing(app)
 
 
 @pytest.fixture
 def waiting(payroll):
     """The id of a run that waits for a review."""
-    return payroll.under_review()
+    return payroll.create_run_under_review()
 
 
 @pytest.fixture
 def stuck(payroll):
     """The id of a payout whose rail does not say what became of it."""
-    return payroll.stuck()
+    return payroll.create_stuck_payout()
 
 
 def _of(listed, payroll):
@@ -40,7 +40,7 @@ def test_a_run_that_waits_is_listed_until_it_is_decided(console, payroll, waitin
     assert payroll.payouts("status") == [("Paid",)]
     assert _of(console.get("payouts/runs"), payroll) == []
     assert [one["reviewStatus"] for one in _of(console.get("payouts/runs", waiting="false"), payroll)] == ["Approved"]
-    assert audited("payout.reviewed", waiting) == [
+    assert list_audit_entries("payout.reviewed", waiting) == [
         (
             "operator",
             "ops@example.com",
@@ -94,7 +94,7 @@ def test_what_was_asked_just_now_is_in_no_doubt(console, payroll, stuck):
 )
 def test_an_operator_says_how_it_ended(console, payroll, stuck, found_out, end):
     answer = console.post(f"payouts/{stuck}/settle", found_out)
-    ((actor, who, where, after),) = audited("payout.settled", stuck)
+    ((actor, who, where, after),) = list_audit_entries("payout.settled", stuck)
 
     assert (answer.status_code, answer.json) == (200, {"id": stuck, "status": end[0]})
     assert payroll.balance("ann") == {"USD": end[1]}

@@ -6,7 +6,7 @@ from domain import jobs
 from models import db, ids
 from models.jobs import processes, ticks
 from pipelines import schedule
-from tests.support.outside.console import audited, buried, staged
+from tests.support.outside.console import list_audit_entries, stage_failed_job, stage_job
 from workers import pace
 
 
@@ -16,9 +16,9 @@ def _queue(console, name):
 
 
 def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
-    staged(brand)
-    out, retrying = staged(brand), staged(brand)
-    buried(brand)
+    stage_job(brand)
+    out, retrying = stage_job(brand), stage_job(brand)
+    stage_failed_job(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales", "mail"], threads=4, done={"sales": 7})
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=2, done={"sales": 5})
@@ -64,7 +64,7 @@ def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):
 
     assert (answer.status_code, drain("sales")) == (204, 0)
     assert _queue(console, "sales")["pausedWhy"] == "the processor is being mended"
-    assert audited("queue.paused", "sales")[-1] == (
+    assert list_audit_entries("queue.paused", "sales")[-1] == (
         "operator",
         "ops@example.com",
         None,
@@ -74,7 +74,7 @@ def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):
     assert console.post("queues/sales/resume").status_code == 204
     assert drain("sales") == 1
     assert _queue(console, "sales")["pausedAt"] is None
-    assert audited("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
+    assert list_audit_entries("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
 
 
 def test_a_pause_without_a_reason_and_an_unknown_queue_are_refused(console):

@@ -6,8 +6,8 @@ from adapters import clock
 from models import db
 from models.ledger import results
 from pipelines.organization import operator_settings
-from tests.support.gateways.playing import connected, played
-from tests.support.outside.console import audited, buried
+from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
 def _row(console, brand):
@@ -71,7 +71,7 @@ def test_a_change_is_kept_with_what_was_before_and_why(console, brand):
     assert answer.status_code == 200
     assert (answer.json["settings"]["plan"], answer.json["settings"]["fraudScore"]) == ("Pro", "55")
     assert before == {"plan": "Growth", "fraudScore": "0", "identityRequired": "auto"}
-    assert audited("organization.changed", brand.id)[-1] == (
+    assert list_audit_entries("organization.changed", brand.id)[-1] == (
         "operator",
         "ops@example.com",
         brand.id,
@@ -119,7 +119,7 @@ def test_an_owner_sees_which_operator_it_was_and_a_key_does_not(console, brand):
 
 def test_what_waits_is_counted(console, brand):
     before = console.get("attention")
-    buried(brand)
+    stage_failed_job(brand)
     with db.any_org_work():
         results.stage(organization_id=brand.id, findings=[("a rule", "broken")], at=clock.now())
     after = console.get("attention")
@@ -142,8 +142,8 @@ def test_what_waits_is_counted(console, brand):
 
 
 def test_connections_in_trouble_are_listed(console, brand):
-    with played() as stage:
-        made = connected(brand.person("Owner"), stage)
+    with play_gateway() as stage:
+        made = connect_gateway(brand.person("Owner"), stage)
     fine = [one["id"] for one in console.get("connections")]
     with db.any_org_work():
         db.db.run(

@@ -7,8 +7,8 @@ import pytest
 
 from models import db
 from tests.support import databases
-from tests.support.api.auditing import START, URL, enter, fill
-from tests.support.api.racing import at_once
+from tests.support.api.auditing import START, URL, insert_entries, insert_entry
+from tests.support.api.racing import run_concurrently
 
 
 def _numbers(answer):
@@ -16,7 +16,7 @@ def _numbers(answer):
 
 
 def test_an_owner_sees_everything(owner):
-    values = enter(owner)
+    values = insert_entry(owner)
 
     answer = owner.get(URL)
 
@@ -46,7 +46,7 @@ def test_an_owner_sees_everything(owner):
 
 
 def test_a_key_is_not_told_who_it_was(pro):
-    enter(pro)
+    insert_entry(pro)
 
     (item,) = pro.get(URL).json["items"]
 
@@ -59,7 +59,7 @@ def test_a_key_is_not_told_who_it_was(pro):
     [("api_key", "API key 17", "API key 17"), ("operator", "flask", "flask"), ("affiliate", "ben@x.test", None)],
 )
 def test_a_key_is_told_a_label_that_names_nobody(pro, kind, label, shown):
-    enter(pro, actor_type=kind, actor_label=label)
+    insert_entry(pro, actor_type=kind, actor_label=label)
 
     assert pro.get(URL).json["items"][0]["actorLabel"] == shown
 
@@ -73,7 +73,7 @@ def test_what_a_route_did_is_in_it(pro):
 
 
 def test_pages_run_from_the_newest_to_the_oldest(owner):
-    fill(owner, 120)
+    insert_entries(owner, 120)
 
     first, second, last = (owner.get(f"{URL}?page={page}") for page in (1, 2, 3))
     behind = owner.get(f"{URL}?page=4")
@@ -85,12 +85,12 @@ def test_pages_run_from_the_newest_to_the_oldest(owner):
 
 
 def test_a_page_shows_no_more_than_its_total_while_things_are_done(owner):
-    fill(owner, 1)
+    insert_entries(owner, 1)
 
     def meanwhile(sent: bytes) -> None:
         if b"order by created_at" in sent and b"audit_entry" in sent:
             db.db.trip_hooks.remove(meanwhile)
-            at_once(lambda: enter(owner))
+            run_concurrently(lambda: insert_entry(owner))
 
     db.db.trip_hooks.append(meanwhile)
 
@@ -101,7 +101,7 @@ def test_a_page_shows_no_more_than_its_total_while_things_are_done(owner):
 
 @pytest.mark.parametrize(("asked", "given"), [(1, 1), (100, 100), (101, 100), (10**18, 100)])
 def test_a_page_has_at_most_100(owner, asked, given):
-    fill(owner, 120)
+    insert_entries(owner, 120)
 
     answer = owner.get(f"{URL}?pageSize={asked}")
 
@@ -137,9 +137,9 @@ def test_a_malformed_query_is_told_in_problem_details(owner, query):
 
 
 def test_entries_are_found_by_what_they_are_about(owner):
-    enter(owner, "program.created")
-    enter(owner, "program.updated")
-    enter(owner, "api_key.created")
+    insert_entry(owner, "program.created")
+    insert_entry(owner, "program.updated")
+    insert_entry(owner, "api_key.created")
 
     found = {query: owner.get(f"{URL}?{query}").json for query in ("action=program.created", "entityType=program")}
 
@@ -150,7 +150,7 @@ def test_entries_are_found_by_what_they_are_about(owner):
 
 def test_entries_are_found_by_when_until_excluded(owner):
     for hour in range(4):
-        enter(owner, at=START + timedelta(hours=hour))
+        insert_entry(owner, at=START + timedelta(hours=hour))
 
     answer = owner.get(f"{URL}?since=2026-03-01T01:00:00Z&until=2026-03-01T03:00:00Z")
 
@@ -158,8 +158,8 @@ def test_entries_are_found_by_when_until_excluded(owner):
 
 
 def test_an_owner_finds_entries_by_who_and_whence(owner):
-    first = enter(owner, ip="203.0.113.1")
-    enter(owner, ip="203.0.113.2")
+    first = insert_entry(owner, ip="203.0.113.1")
+    insert_entry(owner, ip="203.0.113.2")
 
     for query in (f"actorUserId={first['actor_user_id']}", "ip=203.0.113.1"):
         (item,) = owner.get(f"{URL}?{query}").json["items"]
@@ -170,13 +170,13 @@ def test_an_owner_finds_entries_by_who_and_whence(owner):
     "query", ["actorUserId=01900000-0000-7000-8000-000000000001", "actorUserId=17", "ip=192.0.2.1"]
 )
 def test_for_a_key_those_filters_are_off(pro, query):
-    enter(pro)
+    insert_entry(pro)
 
     assert pro.get(f"{URL}?{query}").json["total"] == 1
 
 
 def test_tenants_see_their_own(owner, rival):
-    enter(rival)
+    insert_entry(rival)
 
     assert owner.get(URL).json["items"] == []
 
@@ -204,9 +204,9 @@ def test_a_reading_key_reads_it(pro):
     assert pro.other_key(scope="read").get(URL).status_code == 200
 
 
-def test_a_deep_page_is_counted_in_the_index(alone, owner):
-    fill(owner, 20_000)
-    databases.run(alone, "analyze audit_entry")  # as the server does by itself before long
+def test_a_deep_page_is_counted_in_the_index(isolated_database, owner):
+    insert_entries(owner, 20_000)
+    databases.run_as_owner(isolated_database, "analyze audit_entry")  # as the server does by itself before long
     sent = []
 
     db.db.trip_hooks.append(sent.append)
@@ -220,10 +220,10 @@ def test_a_deep_page_is_counted_in_the_index(alone, owner):
     assert plan.count("Sort  (") <= 1, plan
 
 
-def test_what_is_rare_is_counted_and_found_without_a_look_at_the_rest(alone, owner):
-    fill(owner, 20_000)
-    rare = [enter(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
-    databases.run(alone, "analyze audit_entry")
+def test_what_is_rare_is_counted_and_found_without_a_look_at_the_rest(isolated_database, owner):
+    insert_entries(owner, 20_000)
+    rare = [insert_entry(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
+    databases.run_as_owner(isolated_database, "analyze audit_entry")
     read = []
 
     for query in ("entityType=api_key", f"actorUserId={rare[0]['actor_user_id']}"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 
 URL = "/api/v1/settings/home-currency"
 
@@ -45,7 +45,7 @@ def test_the_same_again_changes_nothing_and_is_not_audited(pro):
 
 
 def test_of_two_at_once_one_changes_it(pro):
-    answers = at_once(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
+    answers = run_concurrently(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
 
     assert sorted(answer.json["changed"] for answer in answers) == [False, True]
     assert len(_audited(pro)) == 1

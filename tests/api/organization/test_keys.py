@@ -10,8 +10,8 @@ from api.access import callers
 from domain.refusals import Refused
 from models import db
 from pipelines.organization import key_creation
-from tests.support.api.racing import at_once
-from tests.support.turning import turn
+from tests.support.api.racing import run_concurrently
+from tests.support.turning import override_settings
 
 URL = "/api/v1/api-keys"
 
@@ -115,7 +115,7 @@ def test_of_two_who_rotate_at_once_one_gets_the_new_key(admin):
     old = _create(admin).json
     rotate = f"{URL}/{old['id']}/rotate"
 
-    answers = at_once(lambda: admin.post(rotate), lambda: admin.post(rotate))
+    answers = run_concurrently(lambda: admin.post(rotate), lambda: admin.post(rotate))
 
     assert sorted(answer.status_code for answer in answers) == [200, 404]
     assert sum(key["revokedAt"] is None for key in admin.get(URL).json) == 2
@@ -136,7 +136,7 @@ def test_a_revoked_key_is_no_key_and_cannot_be_revoked_or_rotated(brand, admin):
 
 @pytest.mark.parametrize("end", ["revoke", "rotate"])
 def test_this_process_forgets_a_key_at_once(brand, admin, monkeypatch, end):
-    turn(monkeypatch, web={"key_cache_s": 600})
+    override_settings(monkeypatch, web={"key_cache_s": 600})
     callers.clear_cache()
     made = _create(admin).json
     assert _works(brand, made["apiKey"])
@@ -226,7 +226,7 @@ def test_an_organization_has_at_most_100_in_force(brand, admin):
 def test_of_two_who_want_the_last_key_one_gets_it(brand, admin):
     _fill(brand, 98)
 
-    answers = at_once(lambda: _create(admin), lambda: _create(admin))
+    answers = run_concurrently(lambda: _create(admin), lambda: _create(admin))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids, stored_files
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
 PROFILE = "/api/organizations/me"
@@ -208,7 +208,7 @@ def test_nobody_sees_a_private_file_or_one_that_is_not_there(app, owner):
 
 
 def test_of_two_uploads_at_once_one_stays(owner):
-    answers = at_once(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
+    answers = run_concurrently(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert owner.rows("select count(*) from stored_file") == [(1,)]

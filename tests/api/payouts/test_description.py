@@ -3,7 +3,7 @@
 import jsonschema_rs
 import pytest
 
-from tests.support.api.payouts import URL, one_payout, owner, run
+from tests.support.api.payouts import URL, create_payout, owner_session, run_payouts
 from tests.support.rows.paying import Payroll
 
 
@@ -32,9 +32,9 @@ def test_every_answer_has_the_shape_that_is_described(payroll, described):
     for slug, currency in (("ann", "EUR"), ("ben", "CHF")):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000, currency)
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
-    person = owner(payroll)
+    person = owner_session(payroll)
     payroll.sell("ann")
 
     described(person.post(f"{URL}/preview"), "post", f"{URL}/preview")
@@ -45,7 +45,9 @@ def test_every_answer_has_the_shape_that_is_described(payroll, described):
     described(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
     payroll.pay()
     described(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
-    paid = person.post(f"{URL}/{run(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"})
+    paid = person.post(
+        f"{URL}/{run_payouts(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"}
+    )
     described(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.support.api.payouts import RUN, URL, owner, problem, refused
+from tests.support.api.payouts import RUN, URL, owner_session, problem_fields, read_refusal
 from tests.support.rows.paying import Payroll
 
 
@@ -17,7 +17,7 @@ def payroll(app):
 
 
 def _previewed(payroll, **body):
-    return owner(payroll).post(f"{URL}/preview", body).json
+    return owner_session(payroll).post(f"{URL}/preview", body).json
 
 
 def _confirmed(seen, **more):
@@ -36,7 +36,7 @@ def test_each_line_is_rounded_alone_and_the_total_is_their_sum(payroll):
         payroll.sell("ann", 5, "EUR")
 
     seen = _previewed(payroll)
-    receipt = owner(payroll).post(RUN, _confirmed(seen)).json
+    receipt = owner_session(payroll).post(RUN, _confirmed(seen)).json
 
     assert (seen["usdEstimateAtRunRateCents"], seen["payoutTotalUsdCents"], seen["payoutCount"]) == (3, 3, 1)
     assert receipt["totalCents"] == 3
@@ -57,19 +57,19 @@ def test_it_is_what_a_run_pays_in_every_currency(payroll, currency, rate):
     per_native = Fraction(100) / (10**exponent * Fraction(rate))
     lines = [round(round(Fraction(amount, 5)) * per_native) for amount in (12_345, 99, 70_007)]
     assert seen["payoutTotalUsdCents"] == sum(lines)
-    assert owner(payroll).post(RUN, _confirmed(seen)).json["totalCents"] == sum(lines)
+    assert owner_session(payroll).post(RUN, _confirmed(seen)).json["totalCents"] == sum(lines)
 
 
 def test_a_debt_is_converted_as_its_line_is(payroll):
     payroll.rate("EUR", "0.8")
     payroll.sell("ann", 10_000, "EUR", externalEventId="first")
-    owner(payroll).post(RUN, _confirmed(_previewed(payroll)))
+    owner_session(payroll).post(RUN, _confirmed(_previewed(payroll)))
     payroll.pay()
     payroll.brand.refund("first", 4_001)
     payroll.sell("ann", 10_003, "EUR")
 
     seen = _previewed(payroll)
-    receipt = owner(payroll).post(RUN, _confirmed(seen)).json
+    receipt = owner_session(payroll).post(RUN, _confirmed(seen)).json
 
     # 20.01 EUR are 25.0125 USD, and 8.00 EUR are held back.
     assert receipt["totalCents"] == seen["payoutTotalUsdCents"] == 2_501 - 1_000
@@ -81,7 +81,7 @@ def test_whom_nothing_would_reach_is_neither_in_the_total_nor_counted(payroll):
     payroll.sell("ben", 10_000)
 
     seen = _previewed(payroll)
-    receipt = owner(payroll).post(RUN, _confirmed(seen)).json
+    receipt = owner_session(payroll).post(RUN, _confirmed(seen)).json
 
     assert (seen["payoutTotalUsdCents"], seen["payoutCount"]) == (2_000, 1)
     assert [one["amountCents"] for one in receipt["payouts"]] == [2_000]
@@ -116,7 +116,9 @@ def test_conversions_are_left_out_where_nobody_asks_for_them(payroll):
     (candidate,) = _previewed(payroll, listConversions=False)["candidates"]
 
     assert (candidate["eligibleConversionIds"], candidate["conversionCount"]) == ([], 2)
-    assert problem(owner(payroll).post(f"{URL}/preview", {"listConversions": "no"})) == {"listConversions"}
+    assert problem_fields(owner_session(payroll).post(f"{URL}/preview", {"listConversions": "no"})) == {
+        "listConversions"
+    }
 
 
 def test_another_sum_is_refused_with_the_present_one_though_native_totals_are_the_same(payroll):
@@ -125,9 +127,9 @@ def test_another_sum_is_refused_with_the_present_one_though_native_totals_are_th
         payroll.sell("ann", 5, "EUR")
     seen = _previewed(payroll)
 
-    answer = owner(payroll).post(RUN, _confirmed(seen, confirmPayoutTotalUsdCents=4))
+    answer = owner_session(payroll).post(RUN, _confirmed(seen, confirmPayoutTotalUsdCents=4))
 
-    assert refused(answer) == (409, "confirm_total_mismatch")
+    assert read_refusal(answer) == (409, "confirm_total_mismatch")
     assert answer.json["payoutTotalUsdCents"] == 3
     assert payroll.payouts() == payroll.lines() == []
 
@@ -138,11 +140,11 @@ def test_every_mismatch_tells_the_sum_of_now(payroll):
     seen = _previewed(payroll)
     payroll.brand.refund("first", 5_000)
 
-    moved = owner(payroll).post(RUN, _confirmed(seen))
-    assert (refused(moved), moved.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 1_250)
+    moved = owner_session(payroll).post(RUN, _confirmed(seen))
+    assert (read_refusal(moved), moved.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 1_250)
     payroll.rate("EUR", "0.5")
-    dearer = owner(payroll).post(RUN, _confirmed(_previewed(payroll), confirmFxRates=seen["fxRunRates"]))
-    assert (refused(dearer), dearer.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 2_000)
+    dearer = owner_session(payroll).post(RUN, _confirmed(_previewed(payroll), confirmFxRates=seen["fxRunRates"]))
+    assert (read_refusal(dearer), dearer.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 2_000)
     assert payroll.payouts() == []
 
 
@@ -150,9 +152,9 @@ def test_every_mismatch_tells_the_sum_of_now(payroll):
 def test_a_sum_that_cannot_be_is_refused(payroll, sent):
     payroll.sell("ann", 10_000)
 
-    answer = owner(payroll).post(RUN, {"confirmTotalCents": 2_000, "confirmPayoutTotalUsdCents": sent})
+    answer = owner_session(payroll).post(RUN, {"confirmTotalCents": 2_000, "confirmPayoutTotalUsdCents": sent})
 
-    assert problem(answer) == {"confirmPayoutTotalUsdCents"}
+    assert problem_fields(answer) == {"confirmPayoutTotalUsdCents"}
     assert payroll.payouts() == []
 
 
@@ -164,4 +166,4 @@ def test_the_method_of_each_candidate_is_said_when_asked(payroll):
     listed = _previewed(payroll, listMethods=True)["candidates"]
     assert {one["affiliateName"]: one["method"] for one in listed} == {"Wal": "Wallet", "Non": None}
     assert all("method" not in one for one in _previewed(payroll)["candidates"])
-    assert problem(owner(payroll).post(f"{URL}/preview", {"listMethods": "yes"})) == {"listMethods"}
+    assert problem_fields(owner_session(payroll).post(f"{URL}/preview", {"listMethods": "yes"})) == {"listMethods"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.payouts import URL, one_payout, owner, without_login
+from tests.support.api.payouts import URL, create_payout, owner_session, session_without_login
 from tests.support.rows.paying import Payroll
 
 STATUS = f"{URL}/funding/status"
@@ -41,7 +41,7 @@ def test_a_verified_organization_may_pay_as_much_as_there_is(payroll):
 def test_by_debit_there_is_no_balance(payroll):
     payroll.brand.set(fundingMode="debit", bankBalanceCents="5")
 
-    shown = _shown(owner(payroll))
+    shown = _shown(owner_session(payroll))
 
     assert (shown["mode"], shown["bankTransferBalanceCents"], shown["bankTransferInstructions"]) == (
         "debit",
@@ -52,7 +52,7 @@ def test_by_debit_there_is_no_balance(payroll):
 
 def test_an_unverified_organization_sees_its_cap_and_what_is_used_of_it(payroll):
     payroll.brand.set(verified="pending")
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
 
     shown = _shown(payroll.brand)
 
@@ -62,7 +62,7 @@ def test_an_unverified_organization_sees_its_cap_and_what_is_used_of_it(payroll)
 
 def test_a_failed_payout_uses_nothing_of_the_cap(app):
     payroll = Payroll.create(app, rail="fail")
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
     payroll.pay()
     payroll.brand.set(verified="off")
 
@@ -92,7 +92,7 @@ def test_it_says_why_no_run_can_pass(payroll, settings, reason):
 
 
 def test_with_the_cap_used_up_nothing_can_be_paid(payroll):
-    one_payout(payroll, "ann", 500_000)
+    create_payout(payroll, "ann", 500_000)
     payroll.brand.set(verified="off")
 
     shown = _shown(payroll.brand)
@@ -112,7 +112,7 @@ def test_no_person_can_manage_funding(payroll, role, mode):
 
 
 def test_no_key_and_no_other_token_manages_funding(payroll):
-    for caller in (payroll.brand, payroll.brand.other_key(scope="read"), without_login(payroll.brand)):
+    for caller in (payroll.brand, payroll.brand.other_key(scope="read"), session_without_login(payroll.brand)):
         shown = _shown(caller)
         assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
 
@@ -130,6 +130,6 @@ def test_funding_has_only_the_operation_that_reads_it(app):
 
 
 def test_one_organizations_payouts_are_not_anothers_cap(payroll, rival):
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
 
     assert _shown(rival)["unverifiedRules"]["capUsedCents"] == 0

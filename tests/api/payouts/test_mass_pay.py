@@ -9,8 +9,17 @@ import settings
 from domain.payouts.transfers import Method
 from models import db
 from pipelines.payouts import rails
-from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
-from tests.support.api.racing import at_once
+from tests.support.api.payouts import (
+    NOBODY,
+    URL,
+    create_payout,
+    list_audit_entries,
+    owner_session,
+    problem_fields,
+    run_payouts,
+    session_without_login,
+)
+from tests.support.api.racing import run_concurrently
 
 LIST = f"{URL}/mass-pay.csv"
 
@@ -30,11 +39,11 @@ def no_rail(payroll, monkeypatch):
 
 
 def _run(payroll):
-    return run(payroll)["runId"]
+    return run_payouts(payroll)["runId"]
 
 
 def _listed(payroll, run_id, more=""):
-    answer = owner(payroll).get(f"{LIST}?runId={run_id}{more}")
+    answer = owner_session(payroll).get(f"{LIST}?runId={run_id}{more}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return list(csv.DictReader(io.StringIO(answer.text)))
 
@@ -44,7 +53,7 @@ def test_a_payout_without_a_rail_is_listed_with_whom_to_pay(no_rail):
     no_rail.affiliate("ben")
     no_rail.sell("ann", 10_025)
     no_rail.sell("ben", 10_000)
-    receipt = run(no_rail)
+    receipt = run_payouts(no_rail)
 
     (row,) = _listed(no_rail, receipt["runId"])
 
@@ -69,7 +78,7 @@ def test_the_file_is_a_download_that_nobody_keeps(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    answer = owner(payroll).get(f"{LIST}?runId={_run(payroll)}")
+    answer = owner_session(payroll).get(f"{LIST}?runId={_run(payroll)}")
 
     assert answer.content_type == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
@@ -106,11 +115,11 @@ def test_without_a_claim_what_has_a_rail_is_left_to_it(payroll):
 
 
 def test_what_was_marked_paid_is_not_listed_again(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     run_id = payroll.brand.get(f"{URL}/{payout_id}").json["runId"]
     _listed(payroll, run_id, "&claim=true")
 
-    owner(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
+    owner_session(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
 
     assert _listed(payroll, run_id, "&claim=true") == []
     assert payroll.balance("ann") == {"USD": 0}
@@ -124,7 +133,7 @@ def test_a_refund_after_listing_is_a_debt_and_does_not_change_what_was_listed(pa
     payroll.brand.refund("first", 2_500)
 
     assert _listed(payroll, run_id) == [row]
-    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
+    shown = owner_session(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
     assert (shown["amountCents"], shown["lineItems"][0]["reversedAmountCents"]) == (2_000, 500)
     assert payroll.balance("ann") == {"USD": -500}
 
@@ -147,7 +156,7 @@ def test_what_was_listed_and_not_paid_is_voided_and_due_again(payroll):
     (row,) = _listed(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
-    shown = owner(payroll).post(f"{URL}/{row['payout_id']}/void").json
+    shown = owner_session(payroll).post(f"{URL}/{row['payout_id']}/void").json
 
     assert (shown["status"], shown["failureCode"], shown["amountCents"]) == ("Failed", "voided", 1_500)
     assert payroll.brand.post(f"{URL}/preview").json["totalEligibleCents"] == 1_500
@@ -186,7 +195,7 @@ def test_listing_is_audited_each_time(payroll):
     _listed(payroll, run_id, "&claim=true")
     _listed(payroll, run_id)
 
-    found = entries(payroll.brand, "payout.exported")
+    found = list_audit_entries(payroll.brand, "payout.exported")
 
     assert [(actor, entity_id) for actor, entity_id, *_ in found] == [("member", run_id)] * 2
     assert [after["addedCount"] for *_, after in found] == [1, 0]
@@ -199,11 +208,11 @@ def test_listed_at_once_everybody_has_the_same_list(payroll):
         payroll.sell(slug)
     run_id = _run(payroll)
 
-    lists = at_once(*[lambda: _listed(payroll, run_id, "&claim=true") for _ in range(3)])
+    lists = run_concurrently(*[lambda: _listed(payroll, run_id, "&claim=true") for _ in range(3)])
 
     assert len(lists[0]) == 2
     assert lists[0] == lists[1] == lists[2]
-    assert sum(after["addedCount"] for *_, after in entries(payroll.brand, "payout.exported")) == 2
+    assert sum(after["addedCount"] for *_, after in list_audit_entries(payroll.brand, "payout.exported")) == 2
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,7 @@ def test_listed_at_once_everybody_has_the_same_list(payroll):
     [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={NOBODY}&claim=1", "claim")],
 )
 def test_a_query_that_cannot_be_is_refused(payroll, query, field):
-    assert problem(owner(payroll).get(LIST + query)) == {field}
+    assert problem_fields(owner_session(payroll).get(LIST + query)) == {field}
 
 
 def test_another_organizations_run_is_not_there(payroll, rival):
@@ -219,14 +228,14 @@ def test_another_organizations_run_is_not_there(payroll, rival):
     payroll.sell("ann")
     run_id = _run(payroll)
 
-    for caller, asked in ((rival.person("Owner"), run_id), (owner(payroll), NOBODY)):
+    for caller, asked in ((rival.person("Owner"), run_id), (owner_session(payroll), NOBODY)):
         answer = caller.get(f"{LIST}?runId={asked}&claim=true")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert payroll.payouts("exported_at") == [(None,)]
 
 
 def test_only_an_owner_who_logged_in_sees_where_affiliates_are_paid(payroll):
-    for caller in (payroll.brand, without_login(payroll.brand)):
+    for caller in (payroll.brand, session_without_login(payroll.brand)):
         answer = caller.get(f"{LIST}?runId={NOBODY}")
         assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
     for role in ("Admin", "Manager", "Viewer"):

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.payouts import NOBODY, URL, problem, run
+from tests.support.api.payouts import NOBODY, URL, problem_fields, run_payouts
 
 PREVIEW = f"{URL}/preview"
 
@@ -159,7 +159,7 @@ def test_a_missing_tax_form_holds_money_back_where_one_is_wanted(payroll):
 def test_a_debt_is_shown_below_zero_and_counts_against_what_is_eligible(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run(payroll)
+    run_payouts(payroll)
     payroll.pay()
     payroll.brand.refund("first", 4_000)
 
@@ -173,7 +173,7 @@ def test_a_debt_is_shown_below_zero_and_counts_against_what_is_eligible(payroll)
 def test_what_is_on_hold_is_not_eligible_and_what_is_in_a_payout_neither(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run(payroll)
+    run_payouts(payroll)
     payroll.brand.set(payoutGraceDays="30")
     payroll.sell("ann")
 
@@ -252,7 +252,7 @@ def test_nothing_is_committed(payroll):
     ],
 )
 def test_a_body_that_cannot_be_is_refused(payroll, body, field):
-    assert problem(payroll.brand.post(PREVIEW, body)) == {field}
+    assert problem_fields(payroll.brand.post(PREVIEW, body)) == {field}
 
 
 @pytest.mark.parametrize("currency", ["EUR", "XXX", "", "U\u017fD", "€"])

@@ -12,7 +12,7 @@ from models import db
 from models.payouts import rail_events
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.rows.paying import Payroll
 
 _NAMES = {"ProcessorConnect": "processor", "Wallet": "wallet", "GlobalPayouts": "global-payouts"}
@@ -125,7 +125,7 @@ def test_a_confirmation_of_what_came_back_fails_the_payout(ground):
 def test_five_copies_at_once_settle_it_once(ground):
     key = ground.send()
 
-    answers = at_once(*[lambda: ground.tell(key).status_code] * 5)
+    answers = run_concurrently(*[lambda: ground.tell(key).status_code] * 5)
 
     assert answers == [200] * 5
     assert ground.events() == ["payout.created", "payout.paid"]

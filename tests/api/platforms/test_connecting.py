@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.support.platforms.playing import STAGES, connected, wanted
-from tests.support.threads import in_threads
+from tests.support.platforms.playing import STAGES, build_platform_body, connect_platform
+from tests.support.threads import run_in_threads
 
 URL = "/api/v1/platforms"
 
@@ -26,7 +26,7 @@ def test_the_catalogue_names_each_platform_with_its_credentials(brand):
 
 @pytest.mark.parametrize("platform", STAGES, indirect=True)
 def test_a_connection_is_shown_whole_and_its_credentials_nowhere(brand, platform):
-    made = connected(brand.person("Owner"), platform)
+    made = connect_platform(brand.person("Owner"), platform)
     assert brand.get(f"{URL}/{made['id']}").json == made
     assert brand.get(URL).json == {"items": [made], "nextCursor": None, "hasMore": False}
     assert set(made) == {
@@ -73,15 +73,15 @@ _SAID = {
 def test_what_is_no_connection_is_refused_and_nobody_is_asked(brand, platform, body):
     answer = brand.person("Owner").post(URL, body)
     assert answer.status_code == 400, answer.get_data(as_text=True)
-    assert platform.asked == []
+    assert platform.calls == []
     assert brand.get(URL).json["items"] == []
 
 
 @pytest.mark.parametrize("key", ["a\r\nX-Other: 1", "ключ"], ids=["a line", "no ASCII"])
 def test_what_cannot_be_sent_to_the_platform_is_refused(brand, platform, key):
-    answer = brand.person("Owner").post(URL, wanted(platform, credentials={"apiKey": key}))
+    answer = brand.person("Owner").post(URL, build_platform_body(platform, credentials={"apiKey": key}))
     assert (answer.status_code, answer.json["error"]) == (422, "platform_credentials_refused")
-    assert platform.asked == []
+    assert platform.calls == []
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_what_cannot_be_sent_to_the_platform_is_refused(brand, platform, key):
 )
 def test_what_the_platform_does_not_take_is_not_written(brand, platform, fault, status, code):
     platform.faults.append(fault)
-    answer = brand.person("Owner").post(URL, wanted(platform))
+    answer = brand.person("Owner").post(URL, build_platform_body(platform))
     assert (answer.status_code, answer.json["error"]) == (status, code)
     assert platform.credentials["apiKey"] not in answer.get_data(as_text=True)
     assert brand.get(URL).json["items"] == []
-    connected(brand.person("Owner"), platform)
+    connect_platform(brand.person("Owner"), platform)
 
 
 def test_people_connect_owners_and_admins_with_a_verified_email(brand, platform):
-    body = wanted(platform)
+    body = build_platform_body(platform)
     assert brand.post(URL, body).status_code == 403  # an API key
     assert brand.person("Manager").post(URL, body).status_code == 403
     assert brand.person("Admin", is_email_verified=False).post(URL, body).status_code == 403
-    assert platform.asked == []
+    assert platform.calls == []
     made = brand.person("Admin").post(URL, body)
     assert made.status_code == 201
 
@@ -127,33 +127,33 @@ def test_reading_takes_the_starter_plan(brand):
 
 def test_a_second_one_is_refused_before_the_platform_is_asked(brand, rival, platform):
     owner = brand.person("Owner")
-    connected(owner, platform)
-    asked = len(platform.asked)
-    again = owner.post(URL, wanted(platform))
+    connect_platform(owner, platform)
+    asked = len(platform.calls)
+    again = owner.post(URL, build_platform_body(platform))
     assert (again.status_code, again.json["error"]) == (409, "platform_already_connected")
-    assert len(platform.asked) == asked
-    connected(rival.person("Owner"), platform)
+    assert len(platform.calls) == asked
+    connect_platform(rival.person("Owner"), platform)
 
 
 def test_twins_leave_one_connection(brand, platform):
     owner, statuses = brand.person("Owner"), []
-    in_threads(4, lambda _: statuses.append(owner.post(URL, wanted(platform)).status_code))
+    run_in_threads(4, lambda _: statuses.append(owner.post(URL, build_platform_body(platform)).status_code))
     assert sorted(statuses) == [201, 409, 409, 409]
     assert len(brand.get(URL).json["items"]) == 1
 
 
 def test_a_repeated_request_gets_the_first_answer_and_asks_nobody(brand, platform):
     owner = brand.person("Owner")
-    first = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    asked = len(platform.asked)
-    again = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    assert (again.status_code, again.json, len(platform.asked)) == (201, first.json, asked)
+    first = owner.post(URL, build_platform_body(platform), Idempotency_Key="once")
+    asked = len(platform.calls)
+    again = owner.post(URL, build_platform_body(platform), Idempotency_Key="once")
+    assert (again.status_code, again.json, len(platform.calls)) == (201, first.json, asked)
 
 
 @pytest.mark.parametrize("platform", ["beehiiv", "mailchimp"], indirect=True)
 def test_credentials_that_lead_nowhere_are_kept_with_a_warning(brand, platform):
     place = next(field.name for field in platform.platform.fields if not field.secret)
-    made = connected(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
+    made = connect_platform(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
     assert (made["status"], made["lastError"].startswith("the key sees no")) == ("Active", True)
     mended = brand.person("Owner").call(
         "PATCH", f"{URL}/{made['id']}", {"credentials": {place: platform.credentials[place]}}

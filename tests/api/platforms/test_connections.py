@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.platforms.playing import connected
+from tests.support.platforms.playing import connect_platform
 
 URL = "/api/v1/platforms"
 
@@ -20,7 +20,7 @@ def owner(brand):
 @pytest.fixture
 def path(owner, platform):
     """Where the brand's connection is."""
-    return f"{URL}/{connected(owner, platform)['id']}"
+    return f"{URL}/{connect_platform(owner, platform)['id']}"
 
 
 def _letters(brand):
@@ -46,14 +46,14 @@ def test_an_id_that_is_none_is_not_there(brand, owner, wrong):
 
 
 def test_crediting_and_the_field_are_changed_without_asking_the_platform(brand, owner, platform, path):
-    asked = len(platform.asked)
+    asked = len(platform.calls)
     off = owner.call("PATCH", path, {"creditSales": False, "slugField": " partner "})
     assert (off.status_code, off.json["creditSales"], off.json["slugField"]) == (200, False, "partner")
     usual = owner.call("PATCH", path, {"slugField": None})
     assert (usual.json["creditSales"], usual.json["slugField"]) == (False, "affiliate_slug")
     assert owner.call("PATCH", path, {"creditSales": True}).json["creditSales"] is True
     assert owner.call("PATCH", path, {}).json == brand.get(path).json
-    assert len(platform.asked) == asked
+    assert len(platform.calls) == asked
 
 
 _WRONG = {
@@ -120,7 +120,7 @@ def test_a_connection_that_is_removed_is_gone_and_can_be_made_anew(brand, owner,
     for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/check")):
         assert owner.call(method, f"{path}{tail}", {}).status_code == 404
     assert brand.rows("select count(*) from platform_connection") == [(0,)]
-    assert f"{URL}/{connected(owner, platform)['id']}" != path
+    assert f"{URL}/{connect_platform(owner, platform)['id']}" != path
 
 
 def test_a_check_that_ends_after_the_connection_did_says_nothing_of_it(brand, owner, path):

@@ -11,8 +11,8 @@ from tests.support.installation.raw_web import (
     HEAD,
     HEALTH,
     PATIENCE_S,
-    answer,
     is_closed_within,
+    read_answer,
     read_until,
 )
 
@@ -36,7 +36,7 @@ def test_a_request_in_pieces_is_answered_like_any_other(web):
         for number in range(len(HEALTH)):
             connected.sendall(HEALTH[number : number + 1])
 
-        assert answer(connected)[0] == 200
+        assert read_answer(connected)[0] == 200
 
 
 def test_requests_that_come_together_are_answered_one_after_the_other(web):
@@ -52,13 +52,13 @@ def test_one_connection_serves_any_number_of_requests(web):
     with web.socket() as connected:
         for _ in range(20):
             connected.sendall(HEALTH)
-            assert answer(connected)[0] == 200
+            assert read_answer(connected)[0] == 200
 
 
 def test_who_asks_before_sending_a_body_is_told_to_go_ahead_once(web):
     body = b"{}"
     with web.socket(HEAD % (len(body), b"Expect: 100-continue\r\n")) as connected:
-        assert answer(connected)[0] == 100
+        assert read_answer(connected)[0] == 100
         connected.sendall(body)
 
         assert read_until(connected, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
@@ -102,7 +102,7 @@ def test_a_body_is_no_request_however_its_length_is_written(web):
 )
 def test_what_is_malformed_or_too_large_gets_one_clear_answer_and_the_connection_ends(web, sent, status, code):
     with web.socket(sent) as connected:
-        answered, body = answer(connected)
+        answered, body = read_answer(connected)
 
         assert (answered, json.loads(body)["error"]) == (status, code)
         assert is_closed_within(connected, PATIENCE_S)
@@ -131,7 +131,7 @@ def test_a_body_of_chunks_is_read_like_any_other(web):
 
 def test_a_body_of_too_many_chunks_is_refused_before_it_is_put_together(web):
     with web.socket(CHUNKED + b"1\r\nx\r\n" * (MAX_CHUNKS + 1)) as connected:
-        status, body = answer(connected)
+        status, body = read_answer(connected)
 
     assert (status, json.loads(body)["error"]) == (413, "payload_too_large")
     assert web.status() == 200

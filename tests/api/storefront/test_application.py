@@ -7,9 +7,9 @@ import pytest
 
 from models import db
 from models.organization import organizations
-from tests.support.api.applying import applicants, apply, happened
-from tests.support.api.racing import at_once
-from tests.support.rows.visiting import limited
+from tests.support.api.applying import apply, list_applicants, list_events
+from tests.support.api.racing import run_concurrently
+from tests.support.rows.visiting import create_limiter
 
 PROBLEM = "application/problem+json"
 
@@ -38,10 +38,10 @@ def test_the_answer_tells_nothing(campaign):
 def test_an_application_waits_for_the_brand(campaign):
     apply(campaign, fullName=" Ada ", website="ada.example", audience=" Cooks ", whyInterested="")
 
-    assert applicants(campaign, "email, full_name, status, approved_at, application_data") == [
+    assert list_applicants(campaign, "email, full_name, status, approved_at, application_data") == [
         ("ada@example.com", "Ada", "Pending", None, {"website": "ada.example", "audience": "Cooks"})
     ]
-    (created,) = happened(campaign)
+    (created,) = list_events(campaign)
     affiliate_id, slug = campaign.rows("select affiliate_id, slug from tracking_link where is_default")[0]
     assert created == (
         "affiliate.created",
@@ -60,7 +60,7 @@ def test_an_application_waits_for_the_brand(campaign):
 
 def test_an_email_is_enough(campaign):
     assert apply(campaign).status_code == 200
-    assert "applicationAnswers" not in happened(campaign)[0][1]
+    assert "applicationAnswers" not in list_events(campaign)[0][1]
 
 
 def test_auto_approval_shows_in_the_events_and_not_in_the_answer(campaign):
@@ -70,8 +70,8 @@ def test_auto_approval_shows_in_the_events_and_not_in_the_answer(campaign):
     approved = apply(campaign, email=people[1], whyInterested="Tea")
 
     assert approved.json == waiting.json | {"email": people[1]}
-    assert applicants(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
-    (_, _, (type, data)) = happened(campaign)
+    assert list_applicants(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
+    (_, _, (type, data)) = list_events(campaign)
     assert type == "affiliate.approved"
     assert data["autoApproved"] is True
     assert data["applicationAnswers"] == {"whyInterested": "Tea"}
@@ -103,7 +103,7 @@ def test_a_malformed_field_is_named_in_problem_details(campaign, fields):
 
     assert (answer.status_code, answer.content_type) == (400, PROBLEM)
     assert list(answer.json["errors"]) == list(fields)
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 @pytest.mark.parametrize("body", [[], None, "ada@example.com", {}])
@@ -123,7 +123,7 @@ def test_a_closed_campaign_is_not_found(campaign, closed):
 
     assert answer.status_code == 404
     assert apply(campaign, program_id=uuid4()).data == answer.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_what_is_no_id_is_not_found(campaign):
@@ -135,21 +135,21 @@ def test_an_application_reaches_its_own_tenant_alone(campaign, rival):
 
     apply(campaign)
 
-    assert len(applicants(campaign, "id")) == 1
-    assert applicants(rival, "id") == []
+    assert len(list_applicants(campaign, "id")) == 1
+    assert list_applicants(rival, "id") == []
 
 
 def test_two_applications_at_once_are_one(campaign):
-    answers = at_once(*[lambda: apply(campaign, customAlias="ada")] * 3)
+    answers = run_concurrently(*[lambda: apply(campaign, customAlias="ada")] * 3)
 
     assert {answer.data for answer in answers} == {answers[0].data}
     assert answers[0].status_code == 200
-    assert len(applicants(campaign, "id")) == 1
-    assert len(happened(campaign)) == 1
+    assert len(list_applicants(campaign, "id")) == 1
+    assert len(list_events(campaign)) == 1
 
 
 def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
-    monkeypatch.setitem(campaign.app.extensions, "limiter", limited(apply=5))
+    monkeypatch.setitem(campaign.app.extensions, "limiter", create_limiter(apply=5))
 
     answers = [apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
 
@@ -161,7 +161,7 @@ def test_an_application_is_audited_as_a_strangers(campaign):
     apply(campaign, customAlias="ada", whyInterested="Tea")
     apply(campaign, customAlias="ada")
 
-    affiliate_id = applicants(campaign, "id::text")[0][0]
+    affiliate_id = list_applicants(campaign, "id::text")[0][0]
     entries = campaign.rows(
         "select action, entity_id, actor_type, after from audit_entry where entity_type = 'affiliate' order by action"
     )
@@ -184,7 +184,7 @@ def test_a_repeated_key_gets_the_first_answer(campaign):
     assert (again.status_code, again.data) == (200, first.data)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_a_full_plan_refuses_who_is_new_and_who_is_there_alike(campaign):
@@ -199,7 +199,7 @@ def test_a_full_plan_refuses_who_is_new_and_who_is_there_alike(campaign):
     assert (stranger.status_code, stranger.json["error"]) == (409, "program_at_capacity")
     assert stranger.json["message"]
     assert there.data == stranger.data == with_an_alias.data
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_a_plan_without_a_place_refuses_everybody(campaign):
@@ -211,17 +211,19 @@ def test_a_plan_without_a_place_refuses_everybody(campaign):
 def test_the_last_place_goes_to_one_of_two_at_once(campaign):
     _limit(campaign, 1)
 
-    answers = at_once(*[lambda name=name: apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")])
+    answers = run_concurrently(
+        *[lambda name=name: apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")]
+    )
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_an_invite_only_campaign_takes_applications_that_wait(campaign):
     campaign.program(network_visibility="InviteOnly", is_publicly_discoverable=False)
 
     assert apply(campaign).status_code == 200
-    assert applicants(campaign, "status") == [("Pending",)]
+    assert list_applicants(campaign, "status") == [("Pending",)]
 
 
 def test_an_unknown_campaign_is_said_before_a_malformed_body(campaign):
@@ -244,4 +246,4 @@ def test_an_email_is_taken_as_it_is_and_never_as_a_pattern(campaign, email):
     answer = apply(campaign, email=email)
 
     assert answer.status_code in (200, 400)
-    assert [found for (found,) in applicants(campaign, "email")] == ([email] if answer.status_code == 200 else [])
+    assert [found for (found,) in list_applicants(campaign, "email")] == ([email] if answer.status_code == 200 else [])

@@ -4,14 +4,21 @@ import json
 
 import pytest
 
-from tests.support.api.applying import applicants, apply, form, happened, question, two_steps
+from tests.support.api.applying import (
+    apply,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_applicants,
+    list_events,
+)
 
-_OWN = form(
-    question("team", required=True),
-    question("story", "long"),
-    question("place", "choice", options=["Blog", "News"]),
-    question("site", "url"),
-    question("reach", "number"),
+_OWN = build_form(
+    build_question("team", required=True),
+    build_question("story", "long"),
+    build_question("place", "choice", options=["Blog", "News"]),
+    build_question("site", "url"),
+    build_question("reach", "number"),
 )
 
 
@@ -29,8 +36,8 @@ def test_answers_are_kept_beside_ours_and_told_by_key(asking):
 
     kept = {"website": "ada.example", "team": "Tea ☕", "place": "News", "reach": 12.5}
     assert answer.status_code == 200
-    assert applicants(asking, "application_data") == [(kept,)]
-    ((type, data),) = happened(asking)
+    assert list_applicants(asking, "application_data") == [(kept,)]
+    ((type, data),) = list_events(asking)
     assert (type, data["applicationAnswers"]) == ("affiliate.created", kept)
     assert [key for key in data if "fraud" in key.lower() or "score" in key.lower()] == []
 
@@ -40,7 +47,7 @@ def test_who_is_let_in_at_once_is_told_of_with_the_answers(asking):
 
     apply(asking, answers={"team": "Tea"})
 
-    assert [(type, data["applicationAnswers"]) for type, data in happened(asking)] == [
+    assert [(type, data["applicationAnswers"]) for type, data in list_events(asking)] == [
         ("affiliate.created", {"team": "Tea"}),
         ("affiliate.approved", {"team": "Tea"}),
     ]
@@ -55,7 +62,7 @@ def test_an_answer_tells_no_more_than_without_a_form(asking):
 
     assert fresh.data == again.data
     assert fresh.json == without.json | {"email": ada}
-    assert applicants(asking, "application_data->>'team'")[0] == ("Tea",)
+    assert list_applicants(asking, "application_data->>'team'")[0] == ("Tea",)
 
 
 def test_answers_that_do_not_fit_are_refused_and_nobody_applied(asking):
@@ -80,8 +87,8 @@ def test_answers_that_do_not_fit_are_refused_and_nobody_applied(asking):
         assert found == (400, "invalid_request", f"answers.{key}"), sent
         assert list(answer.json["errors"]) == [f"answers.{key}"], sent
 
-    assert applicants(asking, "id") == []
-    assert happened(asking) == []
+    assert list_applicants(asking, "id") == []
+    assert list_events(asking) == []
 
 
 def test_what_is_no_map_of_answers_is_malformed(asking):
@@ -105,7 +112,7 @@ def test_a_campaign_without_a_form_takes_no_answers(campaign):
 
 
 def test_the_second_step_is_not_asked_here(brand):
-    brand.program(application_form=two_steps())
+    brand.program(application_form=build_two_step_form())
 
     assert apply(brand, answers={"team": "Tea", "reach": 5}).json["field"] == "answers.reach"
     assert apply(brand, answers={"team": "Tea"}).status_code == 200
@@ -118,18 +125,18 @@ def test_a_closed_campaign_says_nothing_of_its_form(brand):
 
 
 def test_long_answers_in_any_script_fit_into_a_request(brand):
-    brand.program(application_form=form(*(question(f"story{number}", "long") for number in range(10))))
+    brand.program(application_form=build_form(*(build_question(f"story{number}", "long") for number in range(10))))
     said = {f"story{number}": "茶" * 5000 for number in range(10)}
 
     answer = apply(brand, body=json.loads(json.dumps({"email": "ada@example.com", "answers": said})))
 
     assert answer.status_code == 200
-    assert applicants(brand, "application_data") == [(said,)]
+    assert list_applicants(brand, "application_data") == [(said,)]
 
 
 def test_no_key_ever_sees_an_answer(asking):
     apply(asking, answers={"team": "Secret tea"})
-    affiliate_id = applicants(asking, "id")[0][0]
+    affiliate_id = list_applicants(asking, "id")[0][0]
     paths = ("", f"/{affiliate_id}", "/applications")
 
     by_key = [asking.get(f"/api/v1/affiliates{path}") for path in paths]

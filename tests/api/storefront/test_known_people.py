@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from models import db
-from tests.support.api.applying import applicants, apply, happened
-from tests.support.api.inviting import own_elsewhere
+from tests.support.api.applying import apply, list_applicants, list_events
+from tests.support.api.inviting import take_slug_elsewhere
 from tests.support.rows.brands import Partner
 
 
@@ -15,8 +15,8 @@ def test_a_second_application_is_answered_alike_and_writes_nothing(campaign):
     cased = apply(campaign, email="ADA@example.com")
 
     assert second.data == first.data == cased.data
-    assert applicants(campaign, "full_name") == [("Ada",)]
-    assert len(happened(campaign)) == 1
+    assert list_applicants(campaign, "full_name") == [("Ada",)]
+    assert len(list_events(campaign)) == 1
 
 
 def test_an_affiliate_of_the_brand_is_left_as_they_are(campaign):
@@ -57,7 +57,7 @@ def test_an_alias_of_somebody_else_is_refused_to_everybody_alike(campaign):
 
     assert (stranger.status_code, stranger.json["error"]) == (409, "alias_already_taken")
     assert affiliate.data == stranger.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_an_account_by_sign_in_alone_exists_too(campaign):
@@ -71,19 +71,19 @@ def test_an_account_by_sign_in_alone_exists_too(campaign):
 
 def test_whose_an_accounts_slug_is_cannot_be_found_out_by_trying_emails(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
-    own_elsewhere(campaign, rival, "account", slug=slug, email=email)
+    take_slug_elsewhere(campaign, rival, "account", slug=slug, email=email)
 
     theirs, another = (apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))
 
     assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
     assert theirs.data == another.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_who_has_a_slug_in_the_organization_keeps_it_in_another_campaign_whosever_it_is_elsewhere(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
     apply(campaign, email=email, customAlias=slug)
-    own_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
+    take_slug_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
     campaign.program()
 
     kept, another = (apply(campaign, email=one, customAlias=slug) for one in (email, "eve@x.test"))

@@ -10,8 +10,16 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.support.api.applying import apply, asked_again, asked_for_more, form, happened, question, two_steps
-from tests.support.api.racing import at_once
+from tests.support.api.applying import (
+    apply,
+    apply_for_second_step,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_events,
+    list_second_step_links,
+)
+from tests.support.api.racing import run_concurrently
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 
@@ -22,7 +30,7 @@ _DONE = "affiliate.application_completed"
 @pytest.fixture
 def asking(brand):
     """The brand with a campaign that asks in two steps."""
-    brand.program(name="Tea\nclub", application_form=two_steps())
+    brand.program(name="Tea\nclub", application_form=build_two_step_form())
     return brand
 
 
@@ -38,7 +46,7 @@ def _execute(brand, sql, *params):
 
 
 def _completed(brand):
-    return [data for type, data in happened(brand) if type == _DONE]
+    return [data for type, data in list_events(brand) if type == _DONE]
 
 
 def _hand_in(email, brand, **said):
@@ -61,12 +69,12 @@ def test_who_applies_is_written_to_once_and_the_letter_holds_no_markup(asking, a
 
 
 def test_who_did_not_finish_is_written_to_again_after_an_hour_and_who_did_is_not(asking, ada):
-    first = asked_for_more(asking, ada)
+    first = apply_for_second_step(asking, ada)
 
     def again():
         assert apply(asking, email=ada, answers={"team": "Tea"}).status_code == 200
         drain("mail")
-        return asked_again(asking, ada)
+        return list_second_step_links(asking, ada)
 
     assert again() == [first]
     _execute(asking, "update affiliate set application_asked_at = now() - interval '61 minutes'")
@@ -86,15 +94,15 @@ def test_nobody_else_is_written_to(asking, ada):
         apply(asking, email=email, answers={"team": "Tea"})
     _execute(asking, "update program set is_active = false where organization_id = %s", asking.id)
     drain("mail")
-    asking.program(application_form=form())
+    asking.program(application_form=build_form())
     apply(asking, email=one)
     drain("mail")
 
-    assert [asked_again(asking, email) for email in others] == [[]] * 5
+    assert [list_second_step_links(asking, email) for email in others] == [[]] * 5
 
 
 def test_handing_in_keeps_the_whole_set_and_tells_it_every_time(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     first = _hand_in(ada, asking, reach="12.5", plan="Two\r\nlines ☕ <b>")
     second = _hand_in(ada, asking, reach=7)
 
@@ -127,7 +135,7 @@ def test_handing_in_keeps_the_whole_set_and_tells_it_every_time(asking, ada):
 
 
 def test_what_is_wrong_is_named_and_keeps_nothing(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     for said, key in (
         ({}, "reach"),
         ({"reach": True}, "reach"),
@@ -148,9 +156,9 @@ def test_what_is_wrong_is_named_and_keeps_nothing(asking, ada):
 
 
 def test_two_at_once_are_one_row_and_two_whole_sets(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
 
-    answers = at_once(*[lambda reach=reach: _hand_in(ada, asking, reach=reach) for reach in (1, 2)])
+    answers = run_concurrently(*[lambda reach=reach: _hand_in(ada, asking, reach=reach) for reach in (1, 2)])
 
     assert [answer.status_code for answer in answers] == [200, 200]
     told = [data["applicationAnswers"] for data in _completed(asking)]
@@ -163,7 +171,7 @@ def test_two_at_once_are_one_row_and_two_whole_sets(asking, ada):
 
 
 def test_a_repeated_key_hands_in_once(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     ((affiliate_id,),) = asking.rows("select id from affiliate")
     send = Partner(asking.app, ada).post
 
@@ -174,7 +182,7 @@ def test_a_repeated_key_hands_in_once(asking, ada):
 
 
 def test_it_is_open_until_decided_and_once_for_who_was_let_in_before(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     mine = Partner(asking.app, ada)
     codes = {}
     for status in ("Rejected", "Paused", "Banned", "Approved"):
@@ -192,7 +200,7 @@ def test_it_is_open_until_decided_and_once_for_who_was_let_in_before(asking, ada
 
 
 def test_a_closed_program_and_a_form_of_one_step_ask_nothing_more(asking, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     closed = {"is_active": "false", "suspended_at": "now()", "application_form": "null"}
     codes = {}
     for column, value in closed.items():
@@ -205,8 +213,8 @@ def test_a_closed_program_and_a_form_of_one_step_ask_nothing_more(asking, ada):
 
 
 def test_own_applications_show_the_questions_and_what_was_answered(asking, ada):
-    asked_for_more(asking, ada)
-    asking.program(application_form=form())
+    apply_for_second_step(asking, ada)
+    asking.program(application_form=build_form())
     apply(asking, email=ada, answers={})
     _hand_in_at = Partner(asking.app, ada)
     ((affiliate_id, program_id),) = asking.rows(
@@ -225,13 +233,13 @@ def test_own_applications_show_the_questions_and_what_was_answered(asking, ada):
         "programName": "Tea\nclub",
         "status": "Pending",
         "isOpen": True,
-        "fields": [question("reach", "number", step=2, required=True), question("plan", "long", step=2)],
+        "fields": [build_question("reach", "number", step=2, required=True), build_question("plan", "long", step=2)],
         "answers": {"reach": 1},
     }
 
 
 def test_an_application_is_its_own_persons_alone(asking, rival, ada):
-    asked_for_more(asking, ada)
+    apply_for_second_step(asking, ada)
     ((affiliate_id,),) = asking.rows("select id from affiliate")
     eve = Partner(asking.app, f"eve-{ada}")
     body = {"answers": {"reach": 1}}
@@ -252,4 +260,4 @@ def test_a_letter_that_comes_late_asks_nobody_who_is_gone(asking, ada):
     _execute(asking, "update affiliate set deleted_at = %s", datetime.now(UTC) - timedelta(seconds=1))
 
     assert drain("mail") >= 1
-    assert asked_again(asking, ada) == []
+    assert list_second_step_links(asking, ada) == []

@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from pipelines.webhooks import redelivery
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.outside import receiver as receivers
 
 URL = "/api/v1/webhooks"
@@ -216,9 +216,9 @@ def test_a_repeated_call_with_a_key_queues_once(brand, endpoint, receiver, drain
 def test_it_costs_the_same_for_one_delivery_and_for_many(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     _sent(brand, endpoint, drain, 1)
-    one = trips_of(lambda: _again(brand, endpoint, since=_ago(5)))
+    one = count_round_trips(lambda: _again(brand, endpoint, since=_ago(5)))
     with db.any_org_work():
         db.db.run("update delivery set status = 'Failed'")
     _sent(brand, endpoint, drain, 9)
 
-    assert trips_of(lambda: _again(brand, endpoint, since=_ago(5))) == one
+    assert count_round_trips(lambda: _again(brand, endpoint, since=_ago(5))) == one

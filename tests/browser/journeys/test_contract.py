@@ -13,7 +13,7 @@ from tests.support.pages.arriving import press
 @pytest.fixture
 def filled(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture

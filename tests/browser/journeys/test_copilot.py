@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from tests.support.draining import drain
 from tests.support.outside import model as models
-from tests.support.outside.model import says
+from tests.support.outside.model import build_reply
 from tests.support.pages.arriving import press
 from tests.support.rows.paying import Payroll
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 _AXE = Axe()
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -21,15 +21,15 @@ _MARKUP = "<b>Ada Ek</b> waits: ![x](https://evil.test/x.png)\nShall I let her i
 @pytest.fixture
 def payroll(app, site, monkeypatch):
     """A brand at a service that has a model, which proposes to approve who waits."""
-    with models.played() as model:
+    with models.play_model() as model:
         copilot = {"url": model.url, "model": "scripted", "timeout_s": 10}
-        turn(monkeypatch, web={"public_base_url": site}, copilot=copilot)
+        override_settings(monkeypatch, web={"public_base_url": site}, copilot=copilot)
         made = Payroll.create(app)
         ada = str(made.brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada Ek"))
         model.script(
-            says("", ("list_affiliates", {"status": "Pending"})),
-            says(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
-            says("Ada Ek is approved."),
+            build_reply("", ("list_affiliates", {"status": "Pending"})),
+            build_reply(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
+            build_reply("Ada Ek is approved."),
         )
         yield made
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.pages.arriving import press
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 _KEPT_S = 1
 
@@ -12,7 +12,7 @@ _KEPT_S = 1
 @pytest.fixture
 def browsers(window, enter, payroll, site, monkeypatch):
     """Two browsers of the Owner that both look at their screens, and one of somebody else there."""
-    turn(monkeypatch, web={"public_base_url": site, "key_cache_s": _KEPT_S})
+    override_settings(monkeypatch, web={"public_base_url": site, "key_cache_s": _KEPT_S})
     return [enter(window(), email=f"{who}@example.com") for who in ("ada", "ada", "bo")]
 
 

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from models import db
-from tests.support.outside.openid_provider import signing_in
+from tests.support.outside.openid_provider import sign_in_with_provider
 from tests.support.pages.arriving import press
 
 _AXE = Axe()
@@ -17,7 +17,7 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "b
 @pytest.fixture
 def provider(app, brand, site, monkeypatch):
     brand.program()
-    with signing_in(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
+    with sign_in_with_provider(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
         yield made
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import buried, staged
+from tests.support.outside.console import stage_failed_job, stage_job
 from tests.support.pages.arriving import press
 
 
@@ -32,12 +32,12 @@ def _letter(page, number):
 
 
 def test_a_letter_arrives_while_somebody_types(console, brand):
-    first = buried(brand)
+    first = stage_failed_job(brand)
     console.goto("/console/dead")
     _letter(console, first).locator("summary").click()
     why = _letter(console, first).get_by_label("Or discard, because")
     why.fill("the brand has ")
-    second = buried(brand, job=jobs.REFUND_CASCADE)
+    second = stage_failed_job(brand, job=jobs.REFUND_CASCADE)
     _letter(console, second).wait_for()
     console.keyboard.type("paid it by hand")
 
@@ -69,7 +69,7 @@ def test_a_queue_is_paused_fills_and_goes_on(console, brand):
     console.get_by_role("textbox", name="Why").fill("the processor is being mended")
     press(console.get_by_role("button", name="Pause sales"))
     row.get_by_text("the processor is being mended").wait_for()
-    staged(brand)
+    stage_job(brand)
     waiting.get_by_text(str(before + 1), exact=True).wait_for()
 
     press(row.get_by_role("button", name="Resume sales"))
@@ -89,7 +89,7 @@ def test_held_still_nothing_moves_and_then_it_does(console, brand):
     expect(hold).to_have_attribute("aria-pressed", "true")
     while on_their_way:  # what was asked before may still be answered
         console.wait_for_timeout(20)
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     console.wait_for_timeout(3_000)
     assert _letter(console, letter).count() == 0
 
@@ -101,7 +101,7 @@ def test_held_still_nothing_moves_and_then_it_does(console, brand):
 def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, brand):
     page = window(java_script_enabled=False)
     page.goto(link("operator"))
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     page.goto("/console/dead")
     _letter(page, letter).locator("summary").click()
     press(_letter(page, letter).get_by_role("button", name="Replay"))

@@ -6,7 +6,7 @@ Source: the pages' interface, "New import" and "Import".
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.importing import build_past_sale, import_sales
 from tests.support.pages.arriving import press
 
 _HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
@@ -61,7 +61,7 @@ def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand,
 def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window, link, brand):
     page = window()
     page.goto(link("owner"))
-    rows = [past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]
+    rows = [build_past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]
     job_id = import_sales(brand, *rows, confirmUnpaidPayout=True).json["jobId"]
     page.goto(f"/dashboard/imports/{job_id}/undo")
     brand.rows("update conversion set refunded_cents = 1 where external_event_id in ('1', '2') returning id")

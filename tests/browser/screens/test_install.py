@@ -10,13 +10,13 @@ from tests.support.draining import drain
 from tests.support.operators import Operator
 from tests.support.outside.shop_site import SHOP
 from tests.support.pages.arriving import press
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 
 @pytest.fixture
 def dashboard(app, brand, site, window, monkeypatch):
     """The overview of an Owner who opened their link; the service is where its settings say."""
-    turn(monkeypatch, web={"public_base_url": site})
+    override_settings(monkeypatch, web={"public_base_url": site})
     tag_sightings.clear_cache()
     page = window()
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])

@@ -48,7 +48,7 @@ _MOST_BYTES, _MOST_REQUESTS = 100_000, 6
 def brands(app):
     """What makes a brand with something of everything, and what makes one with nothing."""
     return {
-        "full": lambda: full.make(app),
+        "full": lambda: full.create_full_brand(app),
         "empty": lambda: full.FullBrand(Brand.create(app), "nobody@nothing.example"),
     }
 

@@ -66,7 +66,7 @@ def test_a_person_is_told_what_happens_next(flask, damaged):
     assert "payout runs wait for a review" in said
 
 
-def test_every_organization_is_checked_when_none_is_named(flask, alone, payroll, rival):
+def test_every_organization_is_checked_when_none_is_named(flask, isolated_database, payroll, rival):
     with db.unit_of_work(payroll.brand.id):
         db.db.run("update conversion set paid_cents = paid_cents - 1 where status = 'Paid'")
 
@@ -93,7 +93,7 @@ def test_the_last_result_is_kept_and_shown(flask, damaged):
     assert str(damaged.brand.id) in flask("ledger", "status")[1]
 
 
-def test_the_scheduled_check_looks_at_every_organization(alone, payroll, rival, drain):
+def test_the_scheduled_check_looks_at_every_organization(isolated_database, payroll, rival, drain):
     with db.any_org_work():
         work.enqueue(jobs.LEDGER_CHECK, organization_id=None)
 

@@ -11,7 +11,7 @@ from adapters import clock
 from adapters.fraud import human_check
 from adapters.identity import tokens
 from models import db
-from tests.support.rows.paid_leads import verified_by
+from tests.support.rows.paid_leads import configure_human_check
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_with_an_issuer_there_is_no_token_but_where_to_get_one(flask, brand, for
 
 
 def test_a_human_token_passes_for_a_person_while_no_service_is_configured(flask):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = _token(flask, "human")
 
         assert human_check.verify(token, ip="", about="", now=clock.now())

@@ -21,10 +21,10 @@ def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machin
     # given: a batch whose rows are written and not committed
     shop.subscribe()
     machine.lengthen_leases()
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("sales"):
             shop.sell_many(60)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when
         machine.kill("workers")
@@ -42,8 +42,8 @@ def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machin
 
 def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Machine, shop: Shop) -> None:
     failed = ("finderfee_job_attempts_total", 'job="sale.settle"', 'outcome="failed"')
-    failed_before = machine.counted(*failed)
-    batches_before = machine.counted("finderfee_job_batches_failed_total", "sale.settle")
+    failed_before = machine.sum_metric(*failed)
+    batches_before = machine.sum_metric("finderfee_job_batches_failed_total", "sale.settle")
 
     # given: something that no attempt settles, in the midst of the backlog
     machine.stop("workers")
@@ -55,15 +55,15 @@ def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Mac
         shop.sell_many(25)
 
     # when
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: a batch met it and nobody paid for that but itself
     dead = machine.rows("select args ->> 'sale_id', attempt from job where organization_id = %s", shop.id)
     assert dead == [("of nobody", 2)]
     assert _settled(machine, shop) == 50
-    assert machine.counted("finderfee_job_batches_failed_total", "sale.settle") > batches_before
-    machine.until(lambda: machine.counted(*failed) >= failed_before + 2, "both attempts are counted")
-    assert machine.counted(*failed) == failed_before + 2
+    assert machine.sum_metric("finderfee_job_batches_failed_total", "sale.settle") > batches_before
+    machine.wait_until(lambda: machine.sum_metric(*failed) >= failed_before + 2, "both attempts are counted")
+    assert machine.sum_metric(*failed) == failed_before + 2
     machine.execute("delete from job where organization_id = %s", str(shop.id))
     outcome.check(machine, shop)
 
@@ -73,16 +73,16 @@ def test_what_a_worker_held_that_froze_in_a_batch_is_redone_by_its_lease(machine
     shop.subscribe()
     machine.start("workers-2")
     machine.pause("workers-2")
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("sales"):
             shop.sell_many(40)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when: it freezes and gets its lock
         machine.pause("workers")
         machine.resume("workers-2")
 
     # then
-    machine.until(lambda: _settled(machine, shop) == 40, "all is settled")
+    machine.wait_until(lambda: _settled(machine, shop) == 40, "all is settled")
     machine.resume("workers")
     outcome.check(machine, shop)

@@ -25,16 +25,16 @@ def test_what_a_worker_held_that_froze_in_mid_transaction_is_redone_by_its_lease
     shop.subscribe()
     machine.start("workers-2")
     machine.pause("workers-2")
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         order = shop.sell()
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
 
         # when: it freezes and gets its lock
         machine.pause("workers")
         machine.resume("workers-2")
 
     # then: it would hold its lock until it wakes
-    machine.until(lambda: _has_override(machine, shop, order), "the override is written")
+    machine.wait_until(lambda: _has_override(machine, shop, order), "the override is written")
     machine.resume("workers")
     outcome.check(machine, shop)
 
@@ -53,14 +53,16 @@ def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_
 
         # when
         shop.sell()
-        machine.until(lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate")
+        machine.wait_until(
+            lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate"
+        )
         machine.resume("workers-2")
         ((others_since,),) = machine.rows("select clock_timestamp()")
         others = [shop.sell() for _ in range(3)]
 
         # then: nobody waits for it, for its lease does not end
         settled = "select count(*) from conversion where organization_id = %s and parent_id is null"
-        machine.until(lambda: machine.rows(settled, shop.id)[0][0] >= len(others), "the others settle")
+        machine.wait_until(lambda: machine.rows(settled, shop.id)[0][0] >= len(others), "the others settle")
 
         # and what it has is done when its lease is over
         machine.execute(_END_FROZEN, others_since)

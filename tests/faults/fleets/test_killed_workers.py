@@ -16,26 +16,26 @@ def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_
     # given: four sales, one at each point where a worker can die with a transaction open or its commit sent
     shop.subscribe()
     refunded = shop.sell()
-    machine.settle()
+    machine.wait_until_settled()
     with ExitStack() as held:
         with machine.paused_queue("sales"):
             unsettled = shop.sell()
             held.enter_context(
-                machine.holding(
+                machine.hold_locks(
                     f"select from sale where id = '{shop.sold[unsettled]}' for update",
                     f"select from affiliate where id = '{shop.rita}' for update",
                     f"select from conversion where parent_id = '{shop.sold[refunded]}' for update",
                 )
             )
         # One after the other, or a worker might take one along with another.
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
         shop.refund(refunded, 3_000)
-        machine.until_waiting(2)
+        machine.wait_for_lock_waiters(2)
         without_override = shop.sell()
-        machine.until_waiting(3)
-        with machine.holding("lock table affiliate_revenue in exclusive mode"):
+        machine.wait_for_lock_waiters(3)
+        with machine.hold_locks("lock table affiliate_revenue in exclusive mode"):
             committing = shop.sell()
-            machine.until_waiting(4)
+            machine.wait_for_lock_waiters(4)
 
             # when
             machine.kill("workers")
@@ -52,7 +52,7 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
     shop.subscribe()
     shop.gate.shut("/hook")
     shop.sell()
-    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver is called")
+    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver is called")
 
     # when
     machine.kill("webhooks")
@@ -73,17 +73,17 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
     with ExitStack() as held:
         with machine.paused_queue("sales"):
             shop.sell_many(4)
-            held.enter_context(machine.holding(f"select from sale where organization_id = '{shop.id}' for update"))
-        machine.until_waiting(4)
+            held.enter_context(machine.hold_locks(f"select from sale where organization_id = '{shop.id}' for update"))
+        machine.wait_for_lock_waiters(4)
         prefetched = [shop.sell() for _ in range(4)]
-        machine.until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")
-        machine.until(lambda: not _queued(machine), "the fleet has fetched every pointer")
+        machine.wait_until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")
+        machine.wait_until(lambda: not _queued(machine), "the fleet has fetched every pointer")
 
         # when: it sleeps, its leases end, and another fleet does its work
         machine.pause("workers")
         machine.end_leases(shop.id, passing_over_locked=True)
         machine.start("workers-2")
-        machine.until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
+        machine.wait_until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
 
     # then: it wakes up to pointers that are of no more use
     machine.resume("workers")
@@ -98,18 +98,18 @@ def test_a_sender_that_sleeps_past_its_lease_does_not_undo_what_another_recorded
     shop.subscribe()
     is_over = threading.Event()
     shop.receiver.answers = [lambda handler: _hang_up(handler, after=is_over), status(200)]
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         shop.sell()
-        machine.until(lambda: len(shop.receiver.received) == 1, "the receiver is called")
+        machine.wait_until(lambda: len(shop.receiver.received) == 1, "the receiver is called")
 
         # when: its sender sleeps, another delivers, and then the first one finds that nobody answered it
         machine.pause("webhooks")
         machine.end_leases(shop.id, passing_over_locked=True)
     machine.start("webhooks-2")
-    machine.settle()
+    machine.wait_until_settled()
     is_over.set()
     machine.resume("webhooks")
-    machine.until(lambda: machine.fetched() == 0, "nothing is in the hands of the first one")
+    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is in the hands of the first one")
 
     # then
     outcome.check(machine, shop)

@@ -12,7 +12,7 @@ _MIDDLE = "lock table affiliate_revenue in exclusive mode"
 def _pay(till: Till, payments: int) -> None:
     for _ in range(payments):
         customer = str(till.stage.number())
-        till.tell(till.pay(customer=customer, email=f"{customer}@x.test").sent[0])
+        till.deliver(till.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
 
 
 def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
@@ -32,10 +32,10 @@ def test_kill_9_amid_a_backlog_of_events_leaves_each_effect_once(machine: Machin
     # given: events whose rows are written and not committed
     till.subscribe()
     machine.lengthen_leases()
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("gateways"):
             _pay(till, 60)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when
         machine.kill("gateways")
@@ -61,7 +61,7 @@ def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine,
         _pay(till, 20)
 
     # when
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: nobody paid for that but itself
     dead = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", till.id)

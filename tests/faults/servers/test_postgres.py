@@ -11,10 +11,10 @@ def test_a_crash_of_postgresql_under_load_is_a_503_and_then_nothing(machine: Mac
     running = dict(machine.processes)
 
     # when
-    with shop.selling(threads=6):
-        shop.until_sold(20)
+    with shop.sell_continuously(threads=6):
+        shop.wait_until_sold(20)
         machine.restart_postgres()
-        shop.until_sold(20)
+        shop.wait_until_sold(20)
 
     # then
     outcome.check(machine, shop)
@@ -27,7 +27,7 @@ def test_a_crash_between_two_requests_costs_no_request(machine: Machine, shop: S
     # given: every thread of the web server has a connection with prepared statements
     for _ in range(5):
         shop.sell_many(24)
-    machine.settle()
+    machine.wait_until_settled()
     shop.statuses.clear()
 
     # when

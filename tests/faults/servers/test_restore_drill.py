@@ -37,7 +37,7 @@ class _Brand:
 
     def __init__(self, machine: Machine, shop: Shop) -> None:
         self.machine, self.shop = machine, shop
-        with machine.own_models():
+        with machine.use_models():
             self.payroll = Payroll(shop.brand)
             self.payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
             self.payroll.rate("EUR", "0.92")
@@ -53,17 +53,17 @@ class _Brand:
             event_id = f"{self.shop.id}-{slug}-{amount_cents}"
             self.shop.sold.pop(event_id, None)
             self.shop.sell(event_id, affiliateSlug=slug, amount_cents=amount_cents, currency=currency)
-        self.machine.settle()
+        self.machine.wait_until_settled()
 
     def run(self) -> None:
         """Pay what is due, and wait until it is paid."""
-        with self.machine.own_models():
+        with self.machine.use_models():
             self.payroll.run()
-        self.machine.settle()
+        self.machine.wait_until_settled()
 
     def refused_run(self) -> str:
         """Try to pay what is due; return the code of the refusal."""
-        with self.machine.own_models(), pytest.raises(Refused) as refusal:
+        with self.machine.use_models(), pytest.raises(Refused) as refusal:
             self.payroll.run()
         return refusal.value.code
 
@@ -136,9 +136,9 @@ def _type_reconcile(
     release = ("restore", "release", "--restored-to", moment.isoformat(), "--why", "in a hurry")
     assert "Wallet was not compared" in operator(*release, code=1)
     words += ["--list", f"Wallet={_wallet_list(service, folder / 'wallet.csv')}", "--none", "Manual"]
-    with machine.holding("lock table restored_transfer in exclusive mode"):
+    with machine.hold_locks("lock table restored_transfer in exclusive mode"):
         killed = operator.start(*words, log=machine.home / "killed.out")
-        machine.until_waiting(1, about="restored_transfer")
+        machine.wait_for_lock_waiters(1, about="restored_transfer")
         killed.kill()
         killed.wait()
     assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now cut off
@@ -165,7 +165,7 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
     with following_log(machine, tmp_path / "backups"):
         (moment,) = machine.rows("select clock_timestamp()")[0]
         deals.fund()
-        machine.settle()
+        machine.wait_until_settled()
     charges = sorted(one.id for one in service.books)
     assert len(charges) == len(deals.ids)
     service.expire_keys()
@@ -180,7 +180,7 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
         assert {one["problem"] for one in result["charges"]} == {"deal_not_funded"}
         operator("restore", "release", *words, "--why", "compared")
         deals.fund()
-        machine.settle()
+        machine.wait_until_settled()
 
         # then
         funded = "select status, count(*) from deal where organization_id = %s group by status"

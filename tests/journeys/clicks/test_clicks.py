@@ -9,22 +9,24 @@ import pytest
 
 from tests.support.rows.click_rows import (
     AGENT,
-    aggregates,
-    booked,
-    consume,
-    hashed,
-    minutes_on,
-    outcomes,
-    raw,
-    told,
+    build_click,
+    consume_stream,
+    hash_text,
+    list_aggregates,
+    list_event_data,
+    list_outcomes,
+    minutes_after_hour,
+    sum_ledger,
     write,
-    write_apart,
+    write_on_own_connection,
 )
 
 
 def test_a_click_is_stored_with_what_is_known_of_it(brand):
     brand.program()
-    click = raw(brand, brand.affiliate("ben"), visitor="v", network="n", sub_id="mail", at=minutes_on(0))
+    click = build_click(
+        brand, brand.affiliate("ben"), visitor="v", network="n", sub_id="mail", at=minutes_after_hour(0)
+    )
 
     written = write(brand, click)
 
@@ -32,7 +34,21 @@ def test_a_click_is_stored_with_what_is_known_of_it(brand):
     assert brand.rows(
         "select id::text, slug, sub_id, encode(visitor_hash, 'hex'), encode(network_hash, 'hex'), occurred_at,"
         " is_duplicate, score, reasons, outcome, conversion_id from click"
-    ) == [(click.id, "ben", "mail", hashed("v"), hashed("n"), minutes_on(0), False, 0, None, "recorded", None)]
+    ) == [
+        (
+            click.id,
+            "ben",
+            "mail",
+            hash_text("v"),
+            hash_text("n"),
+            minutes_after_hour(0),
+            False,
+            0,
+            None,
+            "recorded",
+            None,
+        )
+    ]
 
 
 def test_a_click_that_a_page_tells_is_written_as_it_was_answered(paying):
@@ -43,7 +59,7 @@ def test_a_click_that_a_page_tells_is_written_as_it_was_answered(paying):
         json={"slug": "told", "programId": str(paying.programs[-1])},
         headers={"User-Agent": AGENT},
     )
-    consume()
+    consume_stream()
 
     rows = paying.rows("select id::text, affiliate_id, slug, outcome, visitor_hash is not null from click")
     assert rows == [(answer.json["clickId"], ben, "told", "earned", True)]
@@ -52,43 +68,43 @@ def test_a_click_that_a_page_tells_is_written_as_it_was_answered(paying):
 def test_a_click_in_a_program_that_pays_for_none_earns_nothing(brand):
     brand.program()
 
-    write(brand, raw(brand, brand.affiliate("ben")))
+    write(brand, build_click(brand, brand.affiliate("ben")))
 
     assert brand.rows("select count(*) from conversion") == [(0,)]
 
 
 def test_a_batch_that_comes_twice_changes_nothing(paying, ben):
-    batch = [raw(paying, ben, at=minutes_on(n)) for n in range(3)]
+    batch = [build_click(paying, ben, at=minutes_after_hour(n)) for n in range(3)]
 
     first, again = write(paying, *batch), write(paying, *batch)
 
     assert (first.new, again.new) == (3, 0)
-    assert [row[1] for row in aggregates(paying)] == [30]
-    assert booked(paying) == [("earn", 30, 1)]
-    assert len(told(paying, "conversion.created")) == 1
+    assert [row[1] for row in list_aggregates(paying)] == [30]
+    assert sum_ledger(paying) == [("earn", 30, 1)]
+    assert len(list_event_data(paying, "conversion.created")) == 1
 
 
 def test_a_click_that_is_in_a_batch_twice_is_written_once(paying, ben):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
 
     assert write(paying, click, click).new == 1
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert [row[1] for row in list_aggregates(paying)] == [10]
 
 
 def test_of_a_batch_that_is_known_in_part_the_rest_is_written(paying, ben):
-    batch = [raw(paying, ben, at=minutes_on(n)) for n in range(4)]
+    batch = [build_click(paying, ben, at=minutes_after_hour(n)) for n in range(4)]
     write(paying, *batch[:2])
 
     assert write(paying, *batch).new == 2
-    assert [row[1] for row in aggregates(paying)] == [40]
+    assert [row[1] for row in list_aggregates(paying)] == [40]
 
 
 def test_clicks_of_two_organizations_are_no_batch(paying, rival, ben):
     rival.program()
-    foreign = raw(rival, rival.affiliate("ben"))
+    foreign = build_click(rival, rival.affiliate("ben"))
 
     with pytest.raises(ValueError, match="one organization"):
-        write(paying, raw(paying, ben), foreign)
+        write(paying, build_click(paying, ben), foreign)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +112,7 @@ def test_clicks_of_two_organizations_are_no_batch(paying, rival, ben):
 )
 def test_a_time_or_an_id_that_is_none_is_refused(paying, ben, fields):
     with pytest.raises(ValueError, match=r"zone|isoformat|hexadecimal"):
-        write(paying, raw(paying, ben, **fields))
+        write(paying, build_click(paying, ben, **fields))
 
 
 @pytest.mark.parametrize(
@@ -104,41 +120,47 @@ def test_a_time_or_an_id_that_is_none_is_refused(paying, ben, fields):
 )
 @pytest.mark.parametrize("apart", [True, False], ids=["two batches", "one batch"])
 def test_the_same_visitor_on_the_same_link_within_an_hour_is_a_duplicate(paying, ben, minutes, expected, apart):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(0)), raw(paying, ben, visitor="v", at=minutes_on(minutes))]
+    batch = [
+        build_click(paying, ben, visitor="v", at=minutes_after_hour(0)),
+        build_click(paying, ben, visitor="v", at=minutes_after_hour(minutes)),
+    ]
 
     for part in [[one] for one in batch] if apart else [batch]:
         write(paying, *part)
 
-    assert sorted(outcomes(paying, batch)) == sorted(["earned", expected])
+    assert sorted(list_outcomes(paying, batch)) == sorted(["earned", expected])
     assert paying.rows("select count(*) from click where is_duplicate") == [(int(expected == "duplicate"),)]
 
 
 def test_a_chain_of_clicks_stays_a_duplicate_of_the_one_before(paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(50 * n)) for n in range(4)]
+    batch = [build_click(paying, ben, visitor="v", at=minutes_after_hour(50 * n)) for n in range(4)]
 
     write(paying, *batch)
 
-    assert outcomes(paying, batch) == ["earned", "duplicate", "duplicate", "duplicate"]
+    assert list_outcomes(paying, batch) == ["earned", "duplicate", "duplicate", "duplicate"]
 
 
 def test_an_earlier_click_that_is_written_later_is_the_duplicate(paying, ben):
-    early, late = raw(paying, ben, visitor="v", at=minutes_on(0)), raw(paying, ben, visitor="v", at=minutes_on(30))
+    early, late = (
+        build_click(paying, ben, visitor="v", at=minutes_after_hour(0)),
+        build_click(paying, ben, visitor="v", at=minutes_after_hour(30)),
+    )
 
     write(paying, late)
     write(paying, early)
 
-    assert outcomes(paying, [early, late]) == ["duplicate", "earned"]
+    assert list_outcomes(paying, [early, late]) == ["duplicate", "earned"]
 
 
 def test_a_click_that_is_written_late_is_no_duplicate_of_those_hours_away(paying, ben):
-    write(paying, *[raw(paying, ben, visitor="v", at=minutes_on(minutes)) for minutes in (0, 360)])
-    late = raw(paying, ben, visitor="v", at=minutes_on(180))
-    later = raw(paying, ben, visitor="v", at=minutes_on(301))
+    write(paying, *[build_click(paying, ben, visitor="v", at=minutes_after_hour(minutes)) for minutes in (0, 360)])
+    late = build_click(paying, ben, visitor="v", at=minutes_after_hour(180))
+    later = build_click(paying, ben, visitor="v", at=minutes_after_hour(301))
 
     write(paying, late)
     write(paying, later)
 
-    assert outcomes(paying, [late, later]) == ["earned", "duplicate"]
+    assert list_outcomes(paying, [late, later]) == ["earned", "duplicate"]
 
 
 def test_another_visitor_another_link_and_another_program_are_no_duplicates(paying, ben):
@@ -146,32 +168,32 @@ def test_another_visitor_another_link_and_another_program_are_no_duplicates(payi
     paying.program(click_reward_cents=10)
     other = paying.affiliate("ben-too")
     batch = [
-        raw(paying, ben, program_id=str(first), visitor="v", at=minutes_on(0)),
-        raw(paying, ben, program_id=str(first), visitor="w", at=minutes_on(1)),
-        raw(paying, ben, program_id=str(first), visitor="v", slug="ben-2", at=minutes_on(2)),
-        raw(paying, other, visitor="v", at=minutes_on(3)),
+        build_click(paying, ben, program_id=str(first), visitor="v", at=minutes_after_hour(0)),
+        build_click(paying, ben, program_id=str(first), visitor="w", at=minutes_after_hour(1)),
+        build_click(paying, ben, program_id=str(first), visitor="v", slug="ben-2", at=minutes_after_hour(2)),
+        build_click(paying, other, visitor="v", at=minutes_after_hour(3)),
     ]
 
     write(paying, *batch)
 
-    assert outcomes(paying, batch) == ["earned"] * 4
+    assert list_outcomes(paying, batch) == ["earned"] * 4
 
 
 def test_another_organizations_visitor_is_nobodys_duplicate(paying, rival, ben):
     rival.program(click_reward_cents=10)
-    foreign = raw(rival, rival.affiliate("ben"), visitor="v")
+    foreign = build_click(rival, rival.affiliate("ben"), visitor="v")
     write(rival, foreign)
-    own = raw(paying, ben, visitor="v")
+    own = build_click(paying, ben, visitor="v")
 
     write(paying, own)
 
-    assert outcomes(paying, [own]) == ["earned"]
+    assert list_outcomes(paying, [own]) == ["earned"]
 
 
 def test_two_writers_at_once_find_one_duplicate_between_them(app, paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=minutes_on(n)) for n in range(8)]
+    batch = [build_click(paying, ben, visitor="v", at=minutes_after_hour(n)) for n in range(8)]
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda click: write_apart(paying, click), batch))
+        list(pool.map(lambda click: write_on_own_connection(paying, click), batch))
 
-    assert sorted(outcomes(paying, batch)) == ["duplicate"] * 7 + ["earned"]
+    assert sorted(list_outcomes(paying, batch)) == ["duplicate"] * 7 + ["earned"]

@@ -12,7 +12,7 @@ from adapters.fraud import scorer as fraud_scorer
 from domain import jobs
 from domain.fraud import Verdict
 from models import db
-from tests.support.rows.click_rows import HOUR, aggregates, outcomes, raw, write
+from tests.support.rows.click_rows import HOUR, build_click, list_aggregates, list_outcomes, write
 
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
@@ -26,11 +26,11 @@ def _events(brand):
 
 
 def test_a_suspicious_click_is_held_with_a_row_in_quarantine_and_an_open_event(paying, ben):
-    click = raw(paying, ben, is_data_centre=True)
+    click = build_click(paying, ben, is_data_centre=True)
 
     write(paying, click)
 
-    assert outcomes(paying, [click]) == ["held"]
+    assert list_outcomes(paying, [click]) == ["held"]
     assert paying.rows("select external_event_id, status, commission_cents, type from conversion") == [
         (f"cpc-held:{click.id}", "Invalidated", 10, "ClickReward")
     ]
@@ -39,7 +39,7 @@ def test_a_suspicious_click_is_held_with_a_row_in_quarantine_and_an_open_event(p
 
 
 def test_the_desk_shows_what_is_held_and_a_validated_one_earns(paying, ben):
-    write(paying, raw(paying, ben, is_data_centre=True))
+    write(paying, build_click(paying, ben, is_data_centre=True))
     (held,) = paying.get("/api/v1/conversions?status=Invalidated").json["items"]
 
     answer = paying.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})
@@ -53,23 +53,23 @@ def test_the_desk_shows_what_is_held_and_a_validated_one_earns(paying, ben):
 def test_what_is_held_takes_nothing_from_the_budget_until_it_is_validated(brand):
     brand.program(click_reward_cents=10, budget_cents=20)
     ben = brand.affiliate("ben")
-    batch = [raw(brand, ben, is_data_centre=n < 5) for n in range(8)]
+    batch = [build_click(brand, ben, is_data_centre=n < 5) for n in range(8)]
 
     write(brand, *batch)
     (held_id,) = brand.rows("select id from conversion where status = 'Invalidated' limit 1")[0]
     answer = brand.person("Manager").post(f"/api/v1/conversions/{held_id}/validate", {})
 
-    assert outcomes(brand, batch) == ["held"] * 5 + ["earned"] * 2 + ["over_budget"]
+    assert list_outcomes(brand, batch) == ["held"] * 5 + ["earned"] * 2 + ["over_budget"]
     assert answer.status_code == 200
     assert brand.rows("select sum(spent_cents)::int from reward_spend") == [(30,)]
 
 
 def test_a_blocked_click_is_kept_and_leaves_an_event_alone(paying, ben):
-    click = raw(paying, ben, agent=HEADLESS)
+    click = build_click(paying, ben, agent=HEADLESS)
 
     write(paying, click)
 
-    assert outcomes(paying, [click]) == ["blocked"]
+    assert list_outcomes(paying, [click]) == ["blocked"]
     assert paying.rows("select score, reasons from click") == [(80, ["headless"])]
     assert paying.rows("select count(*) from conversion") == [(0,)]
     assert _events(paying) == [("click", click.id, "blocked", 80, ["headless"], "open")]
@@ -83,11 +83,11 @@ def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does
     brand, fields, outcome, score, listed
 ):
     brand.program()
-    click = raw(brand, brand.affiliate("ben"), **fields)
+    click = build_click(brand, brand.affiliate("ben"), **fields)
 
     write(brand, click)
 
-    assert outcomes(brand, [click]) == [outcome]
+    assert list_outcomes(brand, [click]) == [outcome]
     assert brand.rows("select score from click") == [(score,)]
     assert [action for _, _, action, *_ in _events(brand)] == listed
     assert brand.rows("select count(*) from conversion") == [(0,)]
@@ -97,17 +97,17 @@ def test_where_clicks_are_not_paid_a_score_is_stored_and_the_list_says_what_does
 def test_a_flood_of_blocked_clicks_is_one_event_per_link_reasons_and_hour_that_counts_them(brand, terms):
     brand.program(**terms)
     ben, cleo = (brand.affiliate(name) for name in ("ben", "cleo"))
-    flood = [raw(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
+    flood = [build_click(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
     others = [
-        raw(brand, ben, agent=HEADLESS, at=_at(3600)),
-        raw(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
-        raw(brand, cleo, agent=HEADLESS, at=_at(50)),
+        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
+        build_click(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
+        build_click(brand, cleo, agent=HEADLESS, at=_at(50)),
     ]
 
     for batch in (flood[:1], flood[1:25], flood[25:] + others, flood):
         write(brand, *batch)
 
-    assert set(outcomes(brand, flood + others)) == {"blocked"}
+    assert set(list_outcomes(brand, flood + others)) == {"blocked"}
     assert brand.rows(
         "select subject_id::text, affiliate_id, occurrences, status from fraud_event order by occurrences, subject_id"
     )[-1] == (flood[0].id, ben, 40, "open")
@@ -117,11 +117,15 @@ def test_a_flood_of_blocked_clicks_is_one_event_per_link_reasons_and_hour_that_c
 def test_what_the_brand_closed_does_not_come_back_within_its_hour_and_is_counted(brand):
     brand.program()
     ben = brand.affiliate("ben")
-    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(0)))
+    write(brand, build_click(brand, ben, agent=HEADLESS, at=_at(0)))
     (event,) = brand.get("/api/v1/fraud-events").json
     closed = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
 
-    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(10)), raw(brand, ben, agent=HEADLESS, at=_at(3600)))
+    write(
+        brand,
+        build_click(brand, ben, agent=HEADLESS, at=_at(10)),
+        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
+    )
 
     assert closed.status_code == 200
     shown = brand.get("/api/v1/fraud-events?status=all").json
@@ -129,27 +133,30 @@ def test_what_the_brand_closed_does_not_come_back_within_its_hour_and_is_counted
 
 
 def test_how_strict_the_brand_is_decides(paying, ben):
-    lenient, strict = raw(paying, ben, is_data_centre=True), raw(paying, ben, is_data_centre=True)
+    lenient, strict = build_click(paying, ben, is_data_centre=True), build_click(paying, ben, is_data_centre=True)
     paying.set(fraudStrictness="lenient")
     write(paying, lenient)
     paying.set(fraudStrictness="strict")
     write(paying, strict)
 
-    assert outcomes(paying, [lenient, strict]) == ["earned", "held"]
+    assert list_outcomes(paying, [lenient, strict]) == ["earned", "held"]
 
 
 def test_a_referrer_that_the_brand_banned_weighs(paying, ben):
     paying.rows("update organization set banned_referrers = '{spam.example}' where id = %s returning id", paying.id)
-    banned, fine = raw(paying, ben, referrer_host="www.spam.example"), raw(paying, ben, referrer_host="ham.example")
+    banned, fine = (
+        build_click(paying, ben, referrer_host="www.spam.example"),
+        build_click(paying, ben, referrer_host="ham.example"),
+    )
 
     write(paying, banned, fine)
 
-    assert outcomes(paying, [banned, fine]) == ["held", "earned"]
+    assert list_outcomes(paying, [banned, fine]) == ["held", "earned"]
     assert paying.rows("select reasons from click where id = %s", banned.id) == [(["banned_referrer"],)]
 
 
 def test_a_visit_that_was_bought_weighs(paying, ben):
-    click = raw(paying, ben, query_names=["via", "gclid"])
+    click = build_click(paying, ben, query_names=["via", "gclid"])
 
     write(paying, click)
 
@@ -158,9 +165,9 @@ def test_a_visit_that_was_bought_weighs(paying, ben):
 
 def test_a_click_keeps_its_country_and_a_language_that_nobody_speaks_there_weighs(paying, ben):
     batch = [
-        raw(paying, ben, country="BR", languages=["ru-RU", "ru"]),
-        raw(paying, ben, country="BR", languages=["pt-BR"]),
-        raw(paying, ben, languages=["ru"]),
+        build_click(paying, ben, country="BR", languages=["ru-RU", "ru"]),
+        build_click(paying, ben, country="BR", languages=["pt-BR"]),
+        build_click(paying, ben, languages=["ru"]),
     ]
 
     write(paying, *batch)
@@ -174,8 +181,8 @@ def test_a_click_keeps_its_country_and_a_language_that_nobody_speaks_there_weigh
 
 @pytest.mark.parametrize("sizes", [(21,), (20, 1), (10, 10, 1)])
 def test_the_twenty_first_click_of_a_network_on_a_link_within_an_hour_is_a_burst(paying, ben, sizes):
-    left = [raw(paying, ben, network="n", at=_at(60 * number)) for number in range(21)]
-    write(paying, raw(paying, ben, network="n", at=_at(-3_600)))  # what is an hour ago counts no more
+    left = [build_click(paying, ben, network="n", at=_at(60 * number)) for number in range(21)]
+    write(paying, build_click(paying, ben, network="n", at=_at(-3_600)))  # what is an hour ago counts no more
 
     for size in sizes:
         write(paying, *left[:size])
@@ -186,14 +193,14 @@ def test_the_twenty_first_click_of_a_network_on_a_link_within_an_hour_is_a_burst
 
 
 def test_a_network_on_another_link_is_no_burst(paying, ben):
-    write(paying, *[raw(paying, ben, network="n", slug=f"ben-{number}") for number in range(25)])
+    write(paying, *[build_click(paying, ben, network="n", slug=f"ben-{number}") for number in range(25)])
 
     assert paying.rows("select count(*) from click where score > 0") == [(0,)]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_device_on_a_sixth_link_of_an_affiliate_is_spread(paying, ben, at_once):
-    batch = [raw(paying, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)]
+    batch = [build_click(paying, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)]
 
     for part in [batch] if at_once else [[one] for one in batch]:
         write(paying, *part)
@@ -207,7 +214,10 @@ def test_a_device_on_a_sixth_link_of_an_affiliate_is_spread(paying, ben, at_once
 @pytest.mark.parametrize(("seconds", "score"), [(0.999, 30), (1, 0)])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_device_that_clicks_within_a_second_is_rapid(paying, ben, seconds, score, at_once):
-    batch = [raw(paying, ben, visitor="v", at=_at(0)), raw(paying, ben, visitor="v", slug="ben-2", at=_at(seconds))]
+    batch = [
+        build_click(paying, ben, visitor="v", at=_at(0)),
+        build_click(paying, ben, visitor="v", slug="ben-2", at=_at(seconds)),
+    ]
 
     for part in [batch] if at_once else [[one] for one in batch]:
         write(paying, *part)
@@ -216,17 +226,17 @@ def test_a_device_that_clicks_within_a_second_is_rapid(paying, ben, seconds, sco
 
 
 def test_a_duplicate_is_scored_and_makes_no_event(paying, ben):
-    batch = [raw(paying, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
+    batch = [build_click(paying, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
 
     write(paying, *batch)
 
-    assert outcomes(paying, batch) == ["blocked", "duplicate"]
+    assert list_outcomes(paying, batch) == ["blocked", "duplicate"]
     assert len(_events(paying)) == 1
 
 
 def test_the_fraud_summary_counts_real_clicks(paying, ben):
-    headless = [raw(paying, ben, agent=HEADLESS) for _ in range(3)]
-    write(paying, *headless, raw(paying, ben, is_data_centre=True), raw(paying, ben))
+    headless = [build_click(paying, ben, agent=HEADLESS) for _ in range(3)]
+    write(paying, *headless, build_click(paying, ben, is_data_centre=True), build_click(paying, ben))
 
     shown = paying.person("Manager").get(f"/api/v1/fraud-events/summary?programId={paying.programs[-1]}").json
 
@@ -253,39 +263,39 @@ def scorer(monkeypatch):
 
 def test_with_a_scorer_a_click_earns_once_it_has_spoken(paying, ben, scorer, drain):
     answers, asked = scorer
-    click = raw(paying, ben, query_names=["gclid"])
+    click = build_click(paying, ben, query_names=["gclid"])
     write(paying, click)
-    before = outcomes(paying, [click]), aggregates(paying)
+    before = list_outcomes(paying, [click]), list_aggregates(paying)
     answers.append(Verdict(5, ("odd_hour",)))
 
     drain()
 
     assert before == (["unscored"], [])
-    assert outcomes(paying, [click]) == ["earned"]
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert list_outcomes(paying, [click]) == ["earned"]
+    assert [row[1] for row in list_aggregates(paying)] == [10]
     assert paying.rows("select score, reasons from click") == [(35, ["paid_ads", "odd_hour"])]
     assert (asked[0].agent, asked[0].query_names) == (click.agent, frozenset({"gclid"}))
 
 
 @pytest.mark.parametrize(("points", "outcome"), [(50, "held"), (80, "blocked")])
 def test_what_the_scorer_says_decides_like_our_own_rules(paying, ben, scorer, drain, *, points, outcome):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     write(paying, click)
     scorer[0].append(Verdict(points, ("odd",)))
 
     drain()
 
-    assert outcomes(paying, [click]) == [outcome]
+    assert list_outcomes(paying, [click]) == [outcome]
     assert [row[2:5] for row in _events(paying)] == [(outcome, points, ["odd"])]
 
 
 def test_while_the_scorer_is_away_clicks_are_kept_and_wait(paying, ben, scorer, drain):
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
     write(paying, click)
 
     drain()
 
-    assert outcomes(paying, [click]) == ["unscored"]
+    assert list_outcomes(paying, [click]) == ["unscored"]
     assert paying.rows("select name, failed_at, run_at > now() + interval '30 seconds' from job") == [
         (jobs.CLICKS_RESCORE.name, None, True)
     ]
@@ -294,11 +304,11 @@ def test_while_the_scorer_is_away_clicks_are_kept_and_wait(paying, ben, scorer, 
     with db.any_org_work():
         db.db.stage("update job set run_at = now()")
     drain()
-    assert outcomes(paying, [click]) == ["earned"]
+    assert list_outcomes(paying, [click]) == ["earned"]
 
 
 def test_a_click_is_settled_once_however_often_its_job_comes(paying, ben, scorer, drain):
-    write(paying, raw(paying, ben))
+    write(paying, build_click(paying, ben))
     with db.any_org_work():
         db.db.stage(
             "insert into job (organization_id, queue, name, args, fair_key, max_attempts)"
@@ -308,27 +318,27 @@ def test_a_click_is_settled_once_however_often_its_job_comes(paying, ben, scorer
 
     drain()
 
-    assert [row[1] for row in aggregates(paying)] == [10]
+    assert [row[1] for row in list_aggregates(paying)] == [10]
 
 
 def test_the_budget_holds_for_what_was_scored_late_too(brand, scorer, drain):
     brand.program(click_reward_cents=10, budget_cents=25)
     ben = brand.affiliate("ben")
-    batch = [raw(brand, ben, at=_at(60 * n)) for n in range(4)]
+    batch = [build_click(brand, ben, at=_at(60 * n)) for n in range(4)]
     write(brand, *batch)
     scorer[0].extend([Verdict(0, ())] * 4)
 
     drain()
 
-    assert outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
+    assert list_outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
 
 
 def test_what_waits_for_the_scorer_is_already_what_later_clicks_repeat(paying, ben, scorer):
-    batch = [raw(paying, ben, visitor="v", at=_at(n)) for n in (0, 5)]
+    batch = [build_click(paying, ben, visitor="v", at=_at(n)) for n in (0, 5)]
 
     write(paying, batch[0])
     write(paying, batch[1])
 
-    assert outcomes(paying, batch) == ["unscored", "duplicate"]
+    assert list_outcomes(paying, batch) == ["unscored", "duplicate"]
     (args,) = paying.rows("select args from job")[0]
     assert list(json.loads(args["clicks"])) == [batch[0].id]

@@ -8,20 +8,20 @@ import pytest
 
 from tests.support.rows import program_rows
 from tests.support.rows.click_rows import (
-    aggregates,
-    booked,
-    minutes_on,
-    outcomes,
-    raw,
-    told,
+    build_click,
+    list_aggregates,
+    list_event_data,
+    list_outcomes,
+    minutes_after_hour,
+    sum_ledger,
     write,
-    write_apart,
+    write_on_own_connection,
 )
 from tests.support.rows.paying import Payroll
 
 
 def test_the_clicks_of_an_hour_are_one_conversion(paying, ben):
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in range(5)])
+    write(paying, *[build_click(paying, ben, at=minutes_after_hour(n)) for n in range(5)])
 
     (conversion,) = paying.get("/api/v1/conversions?kind=click").json["items"]
     assert conversion["externalEventId"] == f"cpc:{paying.programs[-1]}:{ben}:2026030112"
@@ -36,36 +36,39 @@ def test_hours_tags_and_affiliates_are_apart(paying, ben):
     ann = paying.affiliate("ann")
     program_id = paying.programs[-1]
     batch = [
-        raw(paying, ben, at=minutes_on(0)),
-        raw(paying, ben, at=minutes_on(60)),
-        raw(paying, ben, sub_id="mail", at=minutes_on(1)),
-        raw(paying, ann, slug="ann", at=minutes_on(2)),
+        build_click(paying, ben, at=minutes_after_hour(0)),
+        build_click(paying, ben, at=minutes_after_hour(60)),
+        build_click(paying, ben, sub_id="mail", at=minutes_after_hour(1)),
+        build_click(paying, ann, slug="ann", at=minutes_after_hour(2)),
     ]
 
     write(paying, *batch)
 
     ids = [(f"cpc:{program_id}:{ben}:2026030112", 10), (f"cpc:{program_id}:{ben}:2026030113", 10)]
     ids += [(f"cpc:{program_id}:{ben}:2026030112:mail", 10), (f"cpc:{program_id}:{ann}:2026030112", 10)]
-    assert [(name, cents) for name, cents, *_ in aggregates(paying)] == sorted(ids)
+    assert [(name, cents) for name, cents, *_ in list_aggregates(paying)] == sorted(ids)
     assert paying.rows("select sub_id from conversion where sub_id is not null") == [("mail",)]
 
 
 def test_later_batches_of_the_hour_make_it_grow(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in (1, 2)])
-    write(paying, raw(paying, ben, at=minutes_on(3)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(0)))
+    write(paying, *[build_click(paying, ben, at=minutes_after_hour(n)) for n in (1, 2)])
+    write(paying, build_click(paying, ben, at=minutes_after_hour(3)))
 
-    assert [row[1] for row in aggregates(paying)] == [40]
-    assert booked(paying) == [("earn", 40, 3)]
+    assert [row[1] for row in list_aggregates(paying)] == [40]
+    assert sum_ledger(paying) == [("earn", 40, 3)]
     assert paying.rows("select event_type, commission_cents from conversion_event") != []
     assert paying.rows("select sum(commission_cents)::int, count(*) from conversion_event") == [(40, 3)]
 
 
 def test_the_brand_is_told_once_of_its_making_and_once_per_batch_of_its_growth(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, *[raw(paying, ben, at=minutes_on(n)) for n in (1, 2)])
+    write(paying, build_click(paying, ben, at=minutes_after_hour(0)))
+    write(paying, *[build_click(paying, ben, at=minutes_after_hour(n)) for n in (1, 2)])
 
-    (created,), (adjusted,) = told(paying, "conversion.created"), told(paying, "conversion.adjusted")
+    (created,), (adjusted,) = (
+        list_event_data(paying, "conversion.created"),
+        list_event_data(paying, "conversion.adjusted"),
+    )
     assert (created["commissionCents"], created["type"]) == (10, "ClickReward")
     assert adjusted == {
         "conversionId": created["conversionId"], "affiliateId": str(ben), "programId": str(paying.programs[-1]),
@@ -77,8 +80,8 @@ def test_the_brand_is_told_once_of_its_making_and_once_per_batch_of_its_growth(p
 
 def test_growth_is_delivered_to_who_subscribed(paying, ben, receiver, drain):
     paying.endpoint(receiver.url, ["conversion.adjusted"])
-    write(paying, raw(paying, ben, at=minutes_on(0)))
-    write(paying, raw(paying, ben, at=minutes_on(1)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(0)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(1)))
 
     drain()
 
@@ -92,70 +95,73 @@ def test_a_fee_that_changes_within_the_hour_gets_a_row_of_its_own(paying, ben):
             "update program set click_reward_cents = %s, click_reward_currency = %s where id = %s returning id",
             cents, currency, program_id,
         )  # fmt: skip
-        write(paying, raw(paying, ben))
+        write(paying, build_click(paying, ben))
 
-    rows = [(name.partition("@")[2], cents, currency) for name, cents, currency, _ in aggregates(paying)]
+    rows = [(name.partition("@")[2], cents, currency) for name, cents, currency, _ in list_aggregates(paying)]
     assert sorted(rows) == [("", 20, "USD"), ("12EUR", 12, "EUR"), ("12USD", 12, "USD")]
 
 
 @pytest.mark.parametrize("path", ["/api/conversions/{}/deny", "/api/v1/conversions/{}/invalidate"])
 def test_after_the_brand_decided_against_an_hour_later_clicks_are_recorded_only(paying, ben, path):
-    first = raw(paying, ben, at=minutes_on(0))
+    first = build_click(paying, ben, at=minutes_after_hour(0))
     write(paying, first)
     (conversion_id,) = paying.rows("select id from conversion")[0]
     answer = paying.person("Manager").post(path.format(conversion_id), {})
     assert answer.status_code == 200, answer.json
-    later, next_hour = raw(paying, ben, at=minutes_on(10)), raw(paying, ben, at=minutes_on(61))
+    later, next_hour = (
+        build_click(paying, ben, at=minutes_after_hour(10)),
+        build_click(paying, ben, at=minutes_after_hour(61)),
+    )
 
     write(paying, later, next_hour)
 
-    assert outcomes(paying, [first, later, next_hour]) == ["earned", "recorded", "earned"]
+    assert list_outcomes(paying, [first, later, next_hour]) == ["earned", "recorded", "earned"]
 
 
 def test_an_approved_hour_still_takes_what_comes_late(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(0)))
     paying.rows("update conversion set status = 'Approved' returning id")
 
-    write(paying, raw(paying, ben, at=minutes_on(1)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(1)))
 
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(20, "Approved")]
+    assert [(cents, status) for _, cents, _, status in list_aggregates(paying)] == [(20, "Approved")]
 
 
 def test_what_an_hour_gathers_while_a_payout_holds_it_is_paid_by_the_next(app):
     payroll = Payroll.create(app)
     payroll.execute("update program set click_reward_cents = 10, click_reward_currency = 'USD'")
     brand, ann = payroll.brand, payroll.affiliate("ann")
-    write(brand, raw(brand, ann, at=minutes_on(0)))
+    write(brand, build_click(brand, ann, at=minutes_after_hour(0)))
     payroll.run(10)
 
-    write(brand, raw(brand, ann, at=minutes_on(1)), raw(brand, ann, at=minutes_on(2)))
+    write(brand, build_click(brand, ann, at=minutes_after_hour(1)), build_click(brand, ann, at=minutes_after_hour(2)))
     payroll.pay()
-    between = aggregates(brand), payroll.preview().planned.confirm_total_cents, payroll.balance("ann")
+    between = list_aggregates(brand), payroll.preview().planned.confirm_total_cents, payroll.balance("ann")
     payroll.run(20)
     payroll.pay()
 
     assert ([row[1] for row in between[0]], *between[1:]) == ([30], 20, {"USD": 20})
     assert payroll.payouts() == [("Paid", 10), ("Paid", 20)]
-    assert [(cents, status) for _, cents, _, status in aggregates(brand)] == [(30, "Paid")]
+    assert [(cents, status) for _, cents, _, status in list_aggregates(brand)] == [(30, "Paid")]
     assert payroll.balance("ann") in ({}, {"USD": 0})
 
 
 def test_a_paid_hour_has_a_successor(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(0)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(0)))
     paying.rows("update conversion set status = 'Paid' returning id")
 
-    write(paying, raw(paying, ben, at=minutes_on(1)))
-    write(paying, raw(paying, ben, at=minutes_on(2)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(1)))
+    write(paying, build_click(paying, ben, at=minutes_after_hour(2)))
 
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid"), (20, "Pending")]
+    assert [(cents, status) for _, cents, _, status in list_aggregates(paying)] == [(10, "Paid"), (20, "Pending")]
 
 
 def test_clicks_earn_however_often_their_hour_is_paid(paying, ben):
     for minute in range(8):
-        write(paying, raw(paying, ben, at=minutes_on(minute)))
+        write(paying, build_click(paying, ben, at=minutes_after_hour(minute)))
         paying.rows("update conversion set status = 'Paid' returning id")
 
-    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid")] * 8
+    assert [(cents, status) for _, cents, _, status in list_aggregates(paying)] == [(10, "Paid")] * 8
     assert paying.rows("select outcome, count(*) from click group by 1") == [("earned", 8)]
 
 
@@ -166,7 +172,7 @@ def test_a_cpc_program_pays_its_fee_and_an_affiliates_own_comes_first(brand):
     ben = brand.affiliate("ben")
     ann = brand.affiliate("ann", custom_commission_type="Fixed", custom_commission_value=Decimal(1))
 
-    write(brand, raw(brand, ben), raw(brand, ann, slug="ann"))
+    write(brand, build_click(brand, ben), build_click(brand, ann, slug="ann"))
 
     rows = brand.rows("select affiliate_id, commission_cents, rate_source, rate_type, rate_value from conversion")
     assert sorted(rows, key=lambda row: row[1]) == [
@@ -180,7 +186,7 @@ def test_nothing_is_earned_above_an_affiliate_who_was_recruited(brand, drain):
     ann = brand.affiliate("ann")
     ben = brand.affiliate("ben", recruited_by_affiliate_id=ann)
 
-    write(brand, raw(brand, ben))
+    write(brand, build_click(brand, ben))
     drain()
 
     assert brand.rows("select affiliate_id from conversion") == [(ben,)]
@@ -190,29 +196,31 @@ def test_nothing_is_earned_above_an_affiliate_who_was_recruited(brand, drain):
     "columns", [{"status": "Paused"}, {"status": "Banned"}, {"status": "Pending"}, {"is_test": True}]
 )
 def test_who_cannot_earn_has_clicks_that_are_recorded(paying, columns):
-    click = raw(paying, paying.affiliate("ben", **columns))
+    click = build_click(paying, paying.affiliate("ben", **columns))
 
     write(paying, click)
 
-    assert outcomes(paying, [click]) == ["recorded"]
+    assert list_outcomes(paying, [click]) == ["recorded"]
     assert paying.rows("select count(*) from conversion") == [(0,)]
 
 
 @pytest.mark.parametrize("column", ["is_active = false", "archived_at = now()", "suspended_at = now()"])
 def test_a_closed_program_pays_nothing(paying, ben, column):
     paying.rows(f"update program set {column} returning id")
-    click = raw(paying, ben)
+    click = build_click(paying, ben)
 
     write(paying, click)
 
-    assert outcomes(paying, [click]) == ["recorded"]
+    assert list_outcomes(paying, [click]) == ["recorded"]
 
 
 def test_the_hold_of_a_paid_click_counts_from_the_first(paying, ben):
-    write(paying, raw(paying, ben, at=minutes_on(5)), raw(paying, ben, at=minutes_on(9)))
+    write(
+        paying, build_click(paying, ben, at=minutes_after_hour(5)), build_click(paying, ben, at=minutes_after_hour(9))
+    )
 
     assert paying.rows("select occurred_at, hold_until from conversion") == [
-        (minutes_on(5), minutes_on(5) + timedelta(days=30))
+        (minutes_after_hour(5), minutes_after_hour(5) + timedelta(days=30))
     ]
 
 
@@ -225,54 +233,54 @@ def tight(brand):
 
 def test_of_a_batch_as_many_earn_as_fit_the_budget(tight):
     ben = tight.affiliate("ben")
-    batch = [raw(tight, ben, at=minutes_on(n)) for n in range(12)]
+    batch = [build_click(tight, ben, at=minutes_after_hour(n)) for n in range(12)]
 
     write(tight, *batch)
 
-    assert outcomes(tight, batch) == ["earned"] * 7 + ["over_budget"] * 5
-    assert [row[1] for row in aggregates(tight)] == [70]
+    assert list_outcomes(tight, batch) == ["earned"] * 7 + ["over_budget"] * 5
+    assert [row[1] for row in list_aggregates(tight)] == [70]
 
 
 def test_two_hundred_clicks_at_once_on_room_for_seven_earn_seven(app, tight):
     ben = tight.affiliate("ben")
-    batch = [raw(tight, ben) for _ in range(200)]
+    batch = [build_click(tight, ben) for _ in range(200)]
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda start: write_apart(tight, *batch[start : start + 5]), range(0, 200, 5)))
+        list(pool.map(lambda start: write_on_own_connection(tight, *batch[start : start + 5]), range(0, 200, 5)))
 
-    assert sorted(outcomes(tight, batch)) == ["earned"] * 7 + ["over_budget"] * 193
-    assert sum(row[1] for row in aggregates(tight)) == 70
-    assert [cents for _, cents, _ in booked(tight)] == [70]
+    assert sorted(list_outcomes(tight, batch)) == ["earned"] * 7 + ["over_budget"] * 193
+    assert sum(row[1] for row in list_aggregates(tight)) == 70
+    assert [cents for _, cents, _ in sum_ledger(tight)] == [70]
 
 
 def test_a_budget_that_is_given_back_earns_again(tight):
     ben = tight.affiliate("ben")
-    write(tight, *[raw(tight, ben, at=minutes_on(n)) for n in range(9)])
+    write(tight, *[build_click(tight, ben, at=minutes_after_hour(n)) for n in range(9)])
     (conversion_id,) = tight.rows("select id from conversion")[0]
     tight.person("Manager").post(f"/api/conversions/{conversion_id}/deny", {})
-    later = raw(tight, ben, at=minutes_on(61))
+    later = build_click(tight, ben, at=minutes_after_hour(61))
 
     write(tight, later)
 
-    assert outcomes(tight, [later]) == ["earned"]
+    assert list_outcomes(tight, [later]) == ["earned"]
 
 
 def test_a_budget_in_another_currency_without_a_rate_pays_nothing(brand):
     brand.program(click_reward_cents=10, budget_cents=1_000, budget_currency="BWP")
-    click = raw(brand, brand.affiliate("ben"))
+    click = build_click(brand, brand.affiliate("ben"))
 
     write(brand, click)
 
-    assert outcomes(brand, [click]) == ["over_budget"]
+    assert list_outcomes(brand, [click]) == ["over_budget"]
 
 
 def test_a_budget_in_another_currency_is_compared_by_the_newest_rate(brand):
-    program_rows.rate("BBD", "2", datetime.now(UTC))
-    program_rows.rate("USD", "1", datetime.now(UTC))
+    program_rows.store_rate("BBD", "2", datetime.now(UTC))
+    program_rows.store_rate("USD", "1", datetime.now(UTC))
     brand.program(click_reward_cents=10, budget_cents=50, budget_currency="BBD")
     ben = brand.affiliate("ben")
-    batch = [raw(brand, ben, at=minutes_on(n)) for n in range(4)]
+    batch = [build_click(brand, ben, at=minutes_after_hour(n)) for n in range(4)]
 
     write(brand, *batch)
 
-    assert outcomes(brand, batch) == ["earned", "earned", "over_budget", "over_budget"]
+    assert list_outcomes(brand, batch) == ["earned", "earned", "over_budget", "over_budget"]

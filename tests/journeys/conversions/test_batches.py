@@ -45,7 +45,9 @@ def _furnish(brand: Brand) -> None:
         ]
         performance_tiers.stage_replacement(organization_id=brand.id, program_id=tiered, tiers=tiers)
     for affiliate_id, email in ((ann, "ada@x.test"), (fay, "bob@x.test"), (cid, "bob@x.test")):
-        lead_rows.record(brand, affiliate_id, email, occurred_at=clock.now() - timedelta(days=2), sub_id="of the lead")
+        lead_rows.record_lead(
+            brand, affiliate_id, email, occurred_at=clock.now() - timedelta(days=2), sub_id="of the lead"
+        )
     brand.endpoint("https://hooks.test/all")
     brand.endpoint("https://hooks.test/created", ["conversion.created"])
 
@@ -171,4 +173,4 @@ def test_sales_settled_together_end_as_those_settled_one_after_another(brand, ri
         for what, rows in singly.items():
             assert rows == together[what], f"seed {seed}: {what}"
     assert len({row for row in singly["conversions"] if "'tier'" in row}) > 10
-    assert [books.broken(one.id, is_finished=False) for one in (brand, rival)] == [[], []]
+    assert [books.list_violations(one.id, is_finished=False) for one in (brand, rival)] == [[], []]

@@ -22,10 +22,10 @@ def test_damage_is_found_as_by_every_rule_alone(brand, rival, drain, damage):
         one.affiliate("ben")
         one.sale()
     drain()
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
     alter(brand, damage)
 
-    alone = invariants.broken(brand.rows, organization_id=brand.id)
-    assert sorted(books.broken(brand.id)) == sorted(alone) != []
-    assert books.broken(rival.id) == []
+    alone = invariants.list_violations(brand.rows, organization_id=brand.id)
+    assert sorted(books.list_violations(brand.id)) == sorted(alone) != []
+    assert books.list_violations(rival.id) == []

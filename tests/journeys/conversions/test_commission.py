@@ -8,8 +8,8 @@ import pytest
 from domain.programs import terms
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
-from tests.support.rows.program_rows import rate
-from tests.support.rows.refunding import refund
+from tests.support.rows.program_rows import store_rate
+from tests.support.rows.refunding import post_refund
 
 MOST = 1_000_000_000_000
 
@@ -133,7 +133,7 @@ def test_a_refund_takes_its_revenue_out_of_the_tier(brand, drain):
     brand.affiliate("ben")
 
     _sell(brand, drain, 10_000, externalEventId="order-a")
-    refund(brand, "order-a", 1)
+    post_refund(brand, "order-a", 1)
     _sell(brand, drain, 10_000, externalEventId="order-b")
     _sell(brand, drain, 10_000, externalEventId="order-c")
 
@@ -166,7 +166,7 @@ def test_a_tier_is_measured_in_home_currency(brand, drain):
 )
 def test_a_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
     if per_usd is not None:
-        rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
+        store_rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
@@ -183,7 +183,7 @@ def test_a_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home
 
 
 def test_a_tier_between_two_units_of_the_home_currency_is_not_reached_by_the_lower_one(brand, drain):
-    rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
+    store_rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
     _tiers(brand, (3, "Percentage", 20))  # 2.4 cents of a NAD, which would round to 2
     brand.affiliate("ben")

@@ -8,7 +8,7 @@ import pytest
 from models import db
 from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
-from tests.support.rows.refunding import refund
+from tests.support.rows.refunding import post_refund
 
 _NUMBERS = itertools.count(1)
 
@@ -125,7 +125,7 @@ def test_refunds_do_not_renumber_the_invoices(brand, drain):
 
     first = _sell(brand, customerId="cus_1")
     drain()
-    assert refund(brand, first).status_code == 200
+    assert post_refund(brand, first).status_code == 200
     for _ in range(2):
         _sell(brand, customerId="cus_1")
         drain()
@@ -137,7 +137,7 @@ def test_refunding_the_first_payment_does_not_make_the_second_one_first(brand, d
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
-    refund(brand, _sell(brand, customerId="cus_1"))
+    post_refund(brand, _sell(brand, customerId="cus_1"))
     drain()
     _sell(brand, customerId="cus_1")
     drain()
@@ -239,7 +239,7 @@ def test_refunding_the_second_payment_before_any_is_settled_leaves_the_first_one
     _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
     second = _sell(brand, "2025-03-02T00:00Z", customerId="cus_1")
 
-    refund(brand, second)
+    post_refund(brand, second)
     drain()
 
     assert _earned(brand) == [(2_000, "OneTime"), (0, "Recurring")]

@@ -7,87 +7,90 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.api.racing import at_once, begun
-from tests.support.rows.lead_rows import expire, record
-from tests.support.rows.leads import signed, states
-from tests.support.rows.program_rows import ago
+from tests.support.api.racing import run_concurrently, start_call
+from tests.support.rows.lead_rows import expire_leads, record_lead
+from tests.support.rows.leads import list_lead_states, post_signed_lead
+from tests.support.rows.program_rows import time_ago
 
 
 def test_an_open_lead_expires_after_ninety_days(brand, ben):
-    record(brand, ben, "old@example.com", occurred_at=ago(days=90))
-    record(brand, ben, "new@example.com", occurred_at=ago(days=90) + timedelta(hours=1))
+    record_lead(brand, ben, "old@example.com", occurred_at=time_ago(days=90))
+    record_lead(brand, ben, "new@example.com", occurred_at=time_ago(days=90) + timedelta(hours=1))
 
-    expire()
-    expire()
+    expire_leads()
+    expire_leads()
 
-    assert states(brand) == ["Expired", "Open"]
+    assert list_lead_states(brand) == ["Expired", "Open"]
 
 
 @pytest.mark.parametrize("state", ["Converted", "Invalidated"])
 def test_only_an_open_lead_expires(brand, ben, state):
-    record(brand, ben, occurred_at=ago(days=100))
+    record_lead(brand, ben, occurred_at=time_ago(days=100))
     brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
 
-    expire()
+    expire_leads()
 
-    assert states(brand) == [state]
+    assert list_lead_states(brand) == [state]
 
 
 def test_who_expired_may_be_a_lead_again(brand, ben):
-    record(brand, ben, occurred_at=ago(days=90))
-    expire()
+    record_lead(brand, ben, occurred_at=time_ago(days=90))
+    expire_leads()
 
-    again = signed(brand, email="ada@example.com")
+    again = post_signed_lead(brand, email="ada@example.com")
 
     assert "leadId" in again.json
-    assert states(brand) == ["Expired", "Open"]
+    assert list_lead_states(brand) == ["Expired", "Open"]
 
 
 @pytest.mark.parametrize("state", ["Converted", "Invalidated"])
 def test_who_was_converted_or_invalidated_is_known(brand, ben, state):
-    record(brand, ben)
+    record_lead(brand, ben)
     brand.rows("update lead set state = %s, converted_by_conversion_id = id, converted_at = now() returning id", state)
 
-    assert signed(brand, email="ada@example.com").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(brand, email="ada@example.com").json == {"ok": True, "deduped": True}
 
 
 def test_every_organization_is_served_in_portions(brand, rival, ben, drain, monkeypatch):
-    expire()  # what other tests left due
+    expire_leads()  # what other tests left due
     rival.program()
     rita = rival.affiliate("rita")
     monkeypatch.setattr("pipelines.leads.lifecycle._BATCH", 2)
     for number in range(5):
-        record(
-            brand if number % 2 else rival, ben if number % 2 else rita, f"{number}@e.test", occurred_at=ago(days=91)
+        record_lead(
+            brand if number % 2 else rival,
+            ben if number % 2 else rita,
+            f"{number}@e.test",
+            occurred_at=time_ago(days=91),
         )
     with db.any_org_work():
         work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
     ran = drain()
 
-    assert {*states(brand), *states(rival)} == {"Expired"}
+    assert {*list_lead_states(brand), *list_lead_states(rival)} == {"Expired"}
     assert ran == 3
 
 
 def test_two_expiries_at_once_change_nothing_more(brand, ben):
     for number in range(20):
-        record(brand, ben, f"{number}@example.com", occurred_at=ago(days=91))
+        record_lead(brand, ben, f"{number}@example.com", occurred_at=time_ago(days=91))
 
-    at_once(expire, expire)
+    run_concurrently(expire_leads, expire_leads)
 
-    assert set(states(brand)) == {"Expired"}
+    assert set(list_lead_states(brand)) == {"Expired"}
 
 
 def test_a_lead_that_somebody_is_at_work_on_expires_the_next_time(brand, ben):
-    lead_id = record(brand, ben, occurred_at=ago(days=91))
+    lead_id = record_lead(brand, ben, occurred_at=time_ago(days=91))
 
     with db.unit_of_work(brand.id):
         db.db.run("select from lead where id = %s for update", (lead_id,))
-        begun(expire)()
-    meanwhile = states(brand)
-    expire()
+        start_call(expire_leads)()
+    meanwhile = list_lead_states(brand)
+    expire_leads()
 
-    assert (meanwhile, states(brand)) == (["Open"], ["Expired"])
+    assert (meanwhile, list_lead_states(brand)) == (["Open"], ["Expired"])
 
 
 def test_it_runs_once_a_day():

@@ -10,7 +10,7 @@ from models.jobs import rows
 from models.ledger import rules
 from pipelines.payouts import decisions, transfer
 from pipelines.payouts.sandbox_rail import SandboxRail
-from tests.support.draining import drain, run
+from tests.support.draining import drain, run_pointer
 from tests.support.rows.paying import Payroll
 from workers.batching.batch_pauses import batch_pauses
 
@@ -56,7 +56,7 @@ def asked(monkeypatch):
 def _run_one_pointer():
     with db.any_org_work():
         (pointer,) = rows.any_org_dispatch(queue=jobs.PAYOUT_TRANSFER.queue, per_thread=1, share=1, lease_s=30)
-    run(pointer)
+    run_pointer(pointer)
 
 
 def _told(payroll, kind):

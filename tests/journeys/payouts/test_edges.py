@@ -12,8 +12,8 @@ from models.ledger import rules
 from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
-from tests.support.api.payouts import one_payout
-from tests.support.api.racing import begun
+from tests.support.api.payouts import create_payout
+from tests.support.api.racing import start_call
 from tests.support.draining import drain
 from tests.support.rows.paying import Payroll
 
@@ -27,7 +27,7 @@ def payroll(app):
 
 
 def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):
-    one_payout(payroll)
+    create_payout(payroll)
     answer = payroll.brand.call("PATCH", f"/api/v1/affiliates/{payroll.affiliates['ann']}", {"status": "Banned"})
     assert answer.status_code == 200
     payroll.pay()
@@ -41,13 +41,13 @@ def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
     with db.unit_of_work(payroll.brand.id):
         run.create(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
-        banned = begun(lambda: payroll.brand.post(ann))
+        banned = start_call(lambda: payroll.brand.post(ann))
     banned()
     assert payroll.payouts("status, failure_code") == [("Failed", "affiliate_banned")]
 
 
 def test_payout_paid_carries_the_reference_of_its_method_alone(payroll):
-    one_payout(payroll, externalTransactionId="batch 7", notes="july")
+    create_payout(payroll, externalTransactionId="batch 7", notes="july")
     payroll.pay()
     ((told,),) = payroll.brand.rows("select body::jsonb -> 'data' from event where type = 'payout.paid'")
     own = {"payoutId", "affiliateId", "amountCents", "currency", "method", "paidAt"}
@@ -103,7 +103,7 @@ def use(monkeypatch):
 
 def _sent_without_an_answer(payroll, rail, fault="500_before"):
     payroll.execute("update organization set sandbox_rail = null")
-    one_payout(payroll)
+    create_payout(payroll)
     rail.misbehave(fault)
     payroll.pay()
     assert payroll.payouts() == [("Processing", 2_000)]
@@ -193,7 +193,7 @@ def test_what_a_deleted_affiliate_earned_is_paid(payroll):
 
 
 def test_whoever_is_approved_again_after_a_ban_is_paid_what_was_let_go_of(payroll):
-    one_payout(payroll)
+    create_payout(payroll)
     ann = f"/api/v1/affiliates/{payroll.affiliates['ann']}"
     payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
     assert [one.blocked for one in payroll.preview().planned.candidates] == ["affiliate_not_approved"]
@@ -280,7 +280,7 @@ def test_an_override_shrinks_with_its_sale_until_it_is_paid_and_then_stays(payro
 def test_a_rail_that_refused_our_key_is_asked_with_the_right_one(payroll, service, use):
     place = places.over_http(service, "ProcessorConnect")
     payroll.execute("update organization set sandbox_rail = null")
-    one_payout(payroll)
+    create_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
         use(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
         _ask_again(payroll)

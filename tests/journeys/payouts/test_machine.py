@@ -326,7 +326,9 @@ def _age_rates(currency: str) -> None:
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
-def test_money_adds_up_whatever_is_done_with_it(app, alone):  # what is checked after each step reads whole tables
+def test_money_adds_up_whatever_is_done_with_it(
+    app, isolated_database
+):  # what is checked after each step reads whole tables
     Payouts.app = app
     run_state_machine_as_test(
         Payouts,

@@ -16,9 +16,9 @@ from pipelines import work
 from pipelines.affiliates import management
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.payouts import URL, owner
-from tests.support.api.racing import at_once, begun
+from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.payouts import URL, owner_session
+from tests.support.api.racing import run_concurrently, start_call
 from tests.support.draining import drain
 from tests.support.rows.paying import Payroll
 
@@ -43,7 +43,7 @@ def _sold(payroll):
 
 
 def _run(payroll, total):
-    return lambda: owner(payroll).post(f"{URL}/run", {"confirmTotalCents": total})
+    return lambda: owner_session(payroll).post(f"{URL}/run", {"confirmTotalCents": total})
 
 
 def _refund(payroll, sale, cents=None):
@@ -51,7 +51,7 @@ def _refund(payroll, sale, cents=None):
 
 
 def _act(payroll, payout_id, what, body=None):
-    return lambda: owner(payroll).post(f"{URL}/{payout_id}/{what}", body or {})
+    return lambda: owner_session(payroll).post(f"{URL}/{payout_id}/{what}", body or {})
 
 
 def _statuses(answers):
@@ -76,7 +76,7 @@ def _settled(payroll):
 def test_ten_identical_runs_at_once_pay_once(payroll):
     _sold(payroll)
 
-    answers = at_once(*[_run(payroll, 8_000)] * 10)
+    answers = run_concurrently(*[_run(payroll, 8_000)] * 10)
 
     assert _statuses(answers) == [200] + [409] * 9
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"confirm_total_mismatch"}
@@ -86,7 +86,7 @@ def test_ten_identical_runs_at_once_pay_once(payroll):
 def test_runs_with_different_totals_at_once_pay_once(payroll):
     _sold(payroll)
 
-    answers = at_once(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
+    answers = run_concurrently(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
 
     assert _statuses(answers) == [200, 409, 409, 409, 409]
     assert _settled(payroll) == (8_000, 0)
@@ -96,11 +96,11 @@ def test_runs_with_different_totals_at_once_pay_once(payroll):
 def test_a_refund_that_meets_a_run_is_left_out_or_taken_back(payroll, round_):
     sales = _sold(payroll)
 
-    answers = at_once(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
+    answers = run_concurrently(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
 
     assert set(_statuses(answers)) <= {200, 409}
     _settled(payroll)
-    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    run_concurrently(_run(payroll, payroll.preview().planned.confirm_total_cents))
     assert _settled(payroll) == (4_000, 0)
 
 
@@ -109,7 +109,7 @@ def test_a_refund_that_meets_a_transfer_shrinks_it_or_is_owed_back(payroll, roun
     sales = _sold(payroll)
     assert _run(payroll, 8_000)().status_code == 200
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda: drain("payouts"), lambda: drain("payouts"), *[_refund(payroll, sale, 5_000) for sale, _ in sales]
     )
 
@@ -123,15 +123,15 @@ def test_a_refund_that_meets_a_transfer_shrinks_it_or_is_owed_back(payroll, roun
 def test_a_denial_that_meets_a_run_is_left_out_or_lets_go(payroll, round_):
     sales = _sold(payroll)
     deny = [
-        lambda found=found: owner(payroll).post(f"/api/conversions/{found}/deny", {"reason": "fraud"})
+        lambda found=found: owner_session(payroll).post(f"/api/conversions/{found}/deny", {"reason": "fraud"})
         for _, found in sales[:2]
     ]
 
-    answers = at_once(_run(payroll, 8_000), *deny)
+    answers = run_concurrently(_run(payroll, 8_000), *deny)
 
     assert set(_statuses(answers)) <= {200, 409}
     _settled(payroll)
-    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    run_concurrently(_run(payroll, payroll.preview().planned.confirm_total_cents))
     paid, owed = _settled(payroll)
     assert (paid, owed) == (4_000, 0)
 
@@ -144,7 +144,7 @@ def test_of_a_retry_and_a_void_one_wins(payroll, round_):
     drain("payouts")
     failed = [payout_id for (payout_id,) in payroll.payouts("id")]
 
-    answers = at_once(*[_act(payroll, one, what) for one in failed for what in ("retry", "void")])
+    answers = run_concurrently(*[_act(payroll, one, what) for one in failed for what in ("retry", "void")])
 
     assert _statuses(answers) == [200] * 4 + [409] * 4
     paid, owed = _settled(payroll)
@@ -160,7 +160,7 @@ def test_marked_as_paid_while_it_is_sent_it_is_paid_once(payroll, round_):
     pending = [payout_id for (payout_id,) in payroll.payouts("id")]
     marks = [_act(payroll, one, "mark-paid", {"externalTransactionId": "wire"}) for one in pending]
 
-    answers = at_once(lambda: drain("payouts"), *marks)
+    answers = run_concurrently(lambda: drain("payouts"), *marks)
 
     assert set(_statuses(answers)) <= {200, 409}
     assert _settled(payroll) == (8_000, 0)
@@ -171,8 +171,8 @@ def test_a_refund_that_waits_for_a_run_keeps_no_sale_waiting(payroll):
     payroll.brand.sale(affiliateSlug="ann", amountCents=10_000, externalEventId="new")
     with db.unit_of_work(payroll.brand.id):
         advisory_locks.take_payout_run_lock(payroll.brand.id)
-        refunded = begun(_refund(payroll, "new"))
-        begun(lambda: drain("sales"))
+        refunded = start_call(_refund(payroll, "new"))
+        start_call(lambda: drain("sales"))
         settled = db.db.run("select count(*) from conversion")
 
     assert (settled, refunded().status_code) == ([(1,)], 200)
@@ -186,7 +186,7 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
         for (payout_id,) in db.db.run("select id from payout"):
             work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payroll.brand.id, payout_id=payout_id)
 
-    at_once(*[lambda: drain("payouts", deliveries=2)] * 3)
+    run_concurrently(*[lambda: drain("payouts", deliveries=2)] * 3)
 
     assert _settled(payroll) == (8_000, 0)
     assert payroll.brand.rows("select count(*) from sandbox_transfer") == [(4,)]
@@ -195,12 +195,12 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
 
 @pytest.mark.parametrize("round_", range(2))
 def test_an_import_that_is_undone_while_it_is_paid_is_gone_or_stays(payroll, round_):
-    rows = [past_sale(affiliateSlug=slug) for slug in _PEOPLE]
+    rows = [build_past_sale(affiliateSlug=slug) for slug in _PEOPLE]
     made = import_sales(payroll.brand, *rows, confirmUnpaidPayout=True)
     total = payroll.preview().planned.confirm_total_cents
     assert total == 8_000
 
-    answers = at_once(
+    answers = run_concurrently(
         _run(payroll, total), lambda: payroll.brand.person("Admin").post(f"/api/imports/{made.json['jobId']}/undo")
     )
 
@@ -224,7 +224,7 @@ def test_a_review_that_meets_a_ban_fails_every_payout_once(payroll):
             dan = management.lock(**where, affiliate_id=payroll.affiliates["dan"])
             ban.ban(affiliate=dan, now=clock.now())
 
-    at_once(reject, ban_dan)
+    run_concurrently(reject, ban_dan)
 
     assert payroll.payouts() == [("Failed", 2_000)] * 4
     assert payroll.brand.rows("select count(*) from event where type = 'payout.failed'") == [(4,)]

@@ -4,10 +4,10 @@ import pytest
 
 from tests.support.rows import leads as lead_calls
 from tests.support.rows import paid_leads
-from tests.support.rows.click_rows import consume
-from tests.support.rows.program_rows import rate
-from tests.support.rows.visiting import BROWSER, click, new_slug
-from tests.support.running.hours import began
+from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.program_rows import store_rate
+from tests.support.rows.visiting import BROWSER, new_slug, post_click
+from tests.support.running.hours import test_started_at
 
 # Ten of these are a US dollar; of the other nobody ever publishes a rate.
 VALUED, UNKNOWN = "SCR", "WST"
@@ -16,7 +16,7 @@ HEADLESS = BROWSER.replace("Firefox", "HeadlessFirefox")
 
 @pytest.fixture(autouse=True)
 def _rates(app):
-    rate(VALUED, "10", began())
+    store_rate(VALUED, "10", test_started_at())
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def slug(brand):
 
 
 def _visit(app, slug, number, agent=BROWSER, **fields):
-    answer = click(app, slug, ip=f"198.51.{number}.1", headers={"User-Agent": agent}, **fields)
+    answer = post_click(app, slug, ip=f"198.51.{number}.1", headers={"User-Agent": agent}, **fields)
     assert answer.status_code == 200, answer.json
 
 
@@ -42,12 +42,12 @@ def _traffic(app, brand, slug, drain):
     _visit(app, slug, 5, referrer="https://www.spam.example/page")
     _visit(app, slug, 6, agent=HEADLESS)
     _visit(app, slug, 7, agent="Googlebot/2.1")
-    assert consume() == 8
+    assert consume_stream() == 8
     for currency in ("USD", VALUED, UNKNOWN):
         assert brand.sale(affiliateSlug=slug, currency=currency, externalEventId=currency).status_code == 200
     drain()
     assert brand.refund("USD", 5_000).status_code == 200
-    assert lead_calls.signed(brand, affiliateSlug=slug).status_code == 200
+    assert lead_calls.post_signed_lead(brand, affiliateSlug=slug).status_code == 200
     drain()
 
 
@@ -153,10 +153,10 @@ def test_the_fraud_summary_says_what_was_kept_out_until_the_brand_lets_it_in(app
 
 
 def test_leads_paid_in_a_currency_without_a_rate_are_held_out_of_every_number(brand):
-    with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, fee_currency=UNKNOWN)
-        assert paid_leads.send(brand, to).status_code == 200
-        assert paid_leads.send(brand, to, email="eve@mailinator.com").status_code == 200
+    with paid_leads.configure_human_check(URL="local"):
+        to = paid_leads.create_campaign(brand, fee_currency=UNKNOWN)
+        assert paid_leads.send_lead(brand, to).status_code == 200
+        assert paid_leads.send_lead(brand, to, email="eve@mailinator.com").status_code == 200
 
     stats, budget, summary = _stats(brand), _read(brand, "budget-status"), _summary(brand)
 
@@ -169,12 +169,12 @@ def test_leads_paid_in_a_currency_without_a_rate_are_held_out_of_every_number(br
 
 def test_a_lead_that_is_refused_is_none_in_quarantine(brand):
     brand.set(leadsPerDay="1")
-    with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand)
+    with paid_leads.configure_human_check(URL="local"):
+        to = paid_leads.create_campaign(brand)
         for email in ("eve@mailinator.com", "ada@example.org", f"{to}@example.com"):
-            assert paid_leads.send(brand, to, email=email).status_code == 200
+            assert paid_leads.send_lead(brand, to, email=email).status_code == 200
 
-    assert [(row[0], row[2]) for row in paid_leads.fraud_events(brand)] == [
+    assert [(row[0], row[2]) for row in paid_leads.list_fraud_events(brand)] == [
         ("held", ["disposable_domain"]),
         ("blocked", ["daily_cap"]),
         ("blocked", ["self_lead", "daily_cap"]),
@@ -184,10 +184,10 @@ def test_a_lead_that_is_refused_is_none_in_quarantine(brand):
 
 
 def test_a_budget_pays_for_nothing_whose_price_in_it_is_unknown(brand):
-    with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
+    with paid_leads.configure_human_check(URL="local"):
+        to = paid_leads.create_campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
 
-        answer = paid_leads.send(brand, to)
+        answer = paid_leads.send_lead(brand, to)
 
     assert (answer.status_code, answer.json["error"]) == (409, "campaign_budget_reached")
     assert _read(brand, "budget-status")["spentCents"] == 0
@@ -195,9 +195,9 @@ def test_a_budget_pays_for_nothing_whose_price_in_it_is_unknown(brand):
 
 
 def test_a_quarantined_lead_that_the_brand_validates_is_spent(brand):
-    with paid_leads.verified_by(URL="local"):
-        to = paid_leads.campaign(brand, budget_cents=1_000)
-        paid_leads.send(brand, to, email="eve@mailinator.com")
+    with paid_leads.configure_human_check(URL="local"):
+        to = paid_leads.create_campaign(brand, budget_cents=1_000)
+        paid_leads.send_lead(brand, to, email="eve@mailinator.com")
     before = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
     (held,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
     brand.person("Manager").post(f"/api/v1/conversions/{held['id']}/validate", {})

@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from models.webhooks import hooks
 from pipelines.webhooks import deliver
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
 
@@ -105,11 +105,11 @@ def test_told_so_twice_at_once_it_ends_once_and_without_another_round_trip(hook)
         with db.unit_of_work(brand.id):
             deliver.record([(prepared, deliver.DeliveryOutcome(clock.now(), clock.now(), status=answer))])
 
-    usual = trips_of(lambda: record(begun[0], 500))
+    usual = count_round_trips(lambda: record(begun[0], 500))
     with db.unit_of_work(brand.id):
         (again,) = deliver.prepare(organization_id=brand.id, requests=wanted[:1], now=clock.now())
     for prepared in (again, begun[1]):
-        assert trips_of(lambda prepared=prepared: record(prepared, 410)) == usual == 1
+        assert count_round_trips(lambda prepared=prepared: record(prepared, 410)) == usual == 1
 
     assert len(_ends(hook)) == 1
     assert hook.deliveries("d.status") == [("Failed",)] * 2

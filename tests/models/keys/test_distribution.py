@@ -87,7 +87,7 @@ def test_what_is_referred_to_is_placed_first(plans):
         assert late == ({"stored_file"} if plan.table == "organization" else set()), plan.table
 
 
-def test_a_hot_statement_asks_for_one_organizations_rows(alone, plans):
+def test_a_hot_statement_asks_for_one_organizations_rows(isolated_database, plans):
     distributed = {plan.table for plan in plans if plan.placement == "distributed"}
     with db.any_org_work():
         looks = {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
@@ -101,7 +101,7 @@ def test_a_hot_statement_asks_for_one_organizations_rows(alone, plans):
 
 
 def test_what_is_not_ready_is_refused_with_its_reason(empty_database):
-    databases.run(
+    databases.run_as_owner(
         empty_database,
         "create table organization (id uuid primary key);"
         "create table member (id uuid primary key, organization_id uuid not null references organization);"

@@ -23,15 +23,17 @@ _SEEN = "set app.any_org = 'on';"
 
 def test_second_delivery_or_one_without_its_event_is_refused(empty_database):
     migrate.up(empty_database)
-    databases.run(empty_database, _SEEN + _DELIVERED)
+    databases.run_as_owner(empty_database, _SEEN + _DELIVERED)
 
-    (kept,) = databases.rows(empty_database, "select reloptions from pg_class where relname = 'delivery_default'")
+    (kept,) = databases.select_as_owner(
+        empty_database, "select reloptions from pg_class where relname = 'delivery_default'"
+    )
     assert kept == (["fillfactor=80"],)
     again = _DELIVERED[_DELIVERED.index("insert into delivery ") :]
     for other, refused in ((_EVENT, "delivery_earlier_pkey"), (ids.new_id(), "event_id_fkey")):
         twice = again.replace(str(_DELIVERY), str(ids.new_id())).replace(str(_EVENT), str(other))
         with pytest.raises(Exception, match=refused):
-            databases.run(empty_database, _SEEN + twice)
+            databases.run_as_owner(empty_database, _SEEN + twice)
 
 
 # Who builds an index of what lies in the first partition beside traffic, and of the table then, has it built once.
@@ -42,4 +44,4 @@ where relispartition and not exists (select from pg_inherits where inhrelid = in
 
 
 def test_each_index_of_a_partition_is_a_part_of_its_tables():
-    assert databases.rows(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []
+    assert databases.select_as_owner(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []

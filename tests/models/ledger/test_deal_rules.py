@@ -10,7 +10,7 @@ from models.ledger import deal_rules, rules
 from pipelines.deals import dispute, money
 from tests.support import databases
 from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.dealing import DealScene
 
 # What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
 _DAMAGE = {
@@ -44,15 +44,15 @@ _DAMAGE = {
 @pytest.fixture(scope="module")
 def owner_url(app):
     """A database with nothing but what is damaged here: each damage looks at every row."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def dealing(app, owner_url):
     """A deal whose milestones were released, submitted, and settled with a part given back."""
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(1_000, 2_000, 3_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(1_000, 2_000, 3_000)
     dealing.submit(deal_id, 1)
     dealing.approve(deal_id, 1)
     dealing.submit(deal_id, 2)
@@ -62,7 +62,7 @@ def dealing(app, owner_url):
         deal = money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=found_id)
         dispute.settle(deal, milestone_id, to_affiliate_cents=500, now=deal.created_at)
     drain("payouts")
-    assert dealing.statuses(deal_id) == ["Released", "Submitted", "Settled"]
+    assert dealing.list_statuses(deal_id) == ["Released", "Submitted", "Settled"]
     return dealing
 
 
@@ -96,7 +96,7 @@ def test_every_rule_about_deals_is_damaged_by_one_of_these():
 
 
 def test_another_organizations_damage_is_not_ones_own(owner_url, dealing, rival):
-    assert _broken(owner_url, Dealing.of(rival), "delete from deal_release") == []
+    assert _broken(owner_url, DealScene.for_brand(rival), "delete from deal_release") == []
 
 
 @pytest.mark.parametrize(

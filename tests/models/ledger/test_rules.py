@@ -49,7 +49,7 @@ _DAMAGE = {
 @pytest.fixture(scope="module")
 def owner_url(app):
     """A database with nothing but what is damaged here: each damage looks at every row."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         yield url
 
 

@@ -39,7 +39,7 @@ def test_an_index_is_built_outside_a_transaction_while_writers_write_and_others_
             if "waiting for writers before build, for 1" in line and not second.ident:
                 second.start()
                 assert is_waiting.wait(120)
-                databases.run(empty_database, "insert into thing values (3)")
+                databases.run_as_owner(empty_database, "insert into thing values (3)")
                 writer.commit()
 
         first = migrate.up(empty_database, tell)
@@ -48,19 +48,19 @@ def test_an_index_is_built_outside_a_transaction_while_writers_write_and_others_
     assert (first, applied) == (["0002_index"], [[]])
     assert told[0].startswith("0002_index 1/2: create unique index concurrently if not exists one_id on thing")
     assert told[-1] == "0002_index 2/2: analyze thing"
-    assert databases.rows(empty_database, "select count(*) from thing") == [(3,)]
+    assert databases.select_as_owner(empty_database, "select count(*) from thing") == [(3,)]
     assert _validity(empty_database) == [(True,)]
 
 
 def test_an_index_whose_build_broke_is_dropped_and_built_again(empty_database, folder):
     migrate.up(empty_database)
-    databases.run(empty_database, "insert into thing values (1)")
+    databases.run_as_owner(empty_database, "insert into thing values (1)")
     (folder / "0002_index.sql").write_text(_BUILD)
     with pytest.raises(psycopg2.errors.UniqueViolation):
         migrate.up(empty_database)
     assert _validity(empty_database) == [(False,)]
     assert not migrate.status(empty_database)[1].is_applied
-    databases.run(empty_database, "delete from thing where ctid = (select max(ctid) from thing)")
+    databases.run_as_owner(empty_database, "delete from thing where ctid = (select max(ctid) from thing)")
 
     assert migrate.up(empty_database) == ["0002_index"]
 
@@ -68,7 +68,7 @@ def test_an_index_whose_build_broke_is_dropped_and_built_again(empty_database, f
 
 
 def _validity(url: str) -> list[tuple[bool]]:
-    return databases.rows(url, "select indisvalid from pg_index where indexrelid = to_regclass('one_id')")
+    return databases.select_as_owner(url, "select indisvalid from pg_index where indexrelid = to_regclass('one_id')")
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_a_table_that_others_hold_is_asked_for_briefly_and_again(empty_database,
         with pytest.raises(steps.MigrationHalted, match="0002_more: others kept a table locked"):
             migrate.up(empty_database, told.append)
         assert len(told) == 2
-        assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
+        assert databases.select_as_owner(empty_database, "select to_regclass('other')") == [(None,)]
 
         def tell(line: str) -> None:
-            assert databases.rows(empty_database, "set lock_timeout = 1; select id from thing") == [(1,)]
+            assert databases.select_as_owner(empty_database, "set lock_timeout = 1; select id from thing") == [(1,)]
             reader.rollback()
 
         assert migrate.up(empty_database, tell) == ["0002_more"]
@@ -120,9 +120,9 @@ def test_a_file_that_was_changed_after_it_was_applied_is_named_and_refused(empty
     ]
     with pytest.raises(steps.MigrationHalted, match="Changed after it was applied: 0001_thing") as halted:
         migrate.up(empty_database)
-    assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
+    assert databases.select_as_owner(empty_database, "select to_regclass('other')") == [(None,)]
 
     way_out = str(halted.value).partition("says now: ")[2].partition(", and")[0]
-    databases.run(empty_database, way_out)
+    databases.run_as_owner(empty_database, way_out)
     assert migrate.up(empty_database) == ["0002_other"]
     assert not any(one.is_changed for one in migrate.status(empty_database))

@@ -10,7 +10,7 @@ from models import db
 from models.webhooks import admin_queries, outbox, redeliveries
 from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
-from tests.support.databases import alter, owner, run
+from tests.support.databases import alter, owner_cursor, run_as_owner
 from tests.support.endpoints import Endpoint
 
 _MANY = """
@@ -32,11 +32,11 @@ _WHOLE = "select inhparent::regclass::text from pg_inherits where inhrelid = %s:
 
 
 @pytest.fixture
-def endpoint(alone, brand):
+def endpoint(isolated_database, brand):
     """Return one of a table that holds nothing else, and that is known as the server knows it by itself before long."""
     made = Endpoint.create(brand, "https://localhost/hook")
     alter(brand, _MANY, brand.id, made.id)
-    run(alone, "analyze delivery")
+    run_as_owner(isolated_database, "analyze delivery")
     return made
 
 
@@ -64,7 +64,7 @@ def _history(brand, endpoint, status):
     )
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_failed_ones_are_listed_by_an_index_of_their_own(brand, endpoint):
     failed, plan = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     every, whole = _plan(brand, lambda: _history(brand, endpoint, None))
@@ -76,7 +76,7 @@ def test_failed_ones_are_listed_by_an_index_of_their_own(brand, endpoint):
     assert _indexes(brand, whole) == {"delivery_history"}, whole
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
     now = datetime.now(UTC)
     window = DeliveryWindow(brand.id, endpoint.id, now - timedelta(days=1), now, "Failed")
@@ -87,7 +87,7 @@ def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
     assert _indexes(brand, plan) == {"delivery_failed"}, plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_an_operator_is_shown_them_by_it_too(brand, endpoint):
     asked = {"organization_id": brand.id, "endpoint_id": endpoint.id, "status": "Failed", "since": None, "limit": 50}
     shown, plan = _plan(brand, lambda: admin_queries.any_org_list_deliveries(**asked))
@@ -96,7 +96,7 @@ def test_an_operator_is_shown_them_by_it_too(brand, endpoint):
     assert _indexes(brand, plan) == {"delivery_failed"}, plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_what_is_sent_again_leaves_the_index(brand, endpoint):
     failed, _ = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     with db.unit_of_work(brand.id):
@@ -108,7 +108,7 @@ def test_what_is_sent_again_leaves_the_index(brand, endpoint):
 
 def test_what_arrives_is_updated_without_a_word_to_any_index():
     """A table like it, whose only row has room on its page: what no index hinders is written HOT."""
-    with owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
+    with owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         cursor.execute("begin")
         cursor.execute("create temporary table arriving (like delivery including all) on commit drop")
         cursor.execute(

@@ -9,8 +9,8 @@ from models import db
 from tests.support.draining import drain
 from tests.support.gateways import playing
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms.playing import asked
-from tests.support.platforms.playing import connected as platform_connected
+from tests.support.platforms.playing import connect_platform as platform_connected
+from tests.support.platforms.playing import play_platform
 
 _HERE = "/dashboard/connections"
 _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret": "whsec_fake"}
@@ -19,7 +19,7 @@ _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret
 @pytest.fixture
 def stage():
     """A gateway on this machine."""
-    with playing.played() as played:
+    with playing.play_gateway() as played:
         yield played
 
 
@@ -28,7 +28,7 @@ def shop(brand, stage):
     """The address of the page of a connected gateway."""
     brand.program()
     brand.affiliate("ben")
-    found = playing.connected(brand.person("Owner"), stage)
+    found = playing.connect_gateway(brand.person("Owner"), stage)
     found["page"] = f"{_HERE}/{found['id']}"
     return found
 
@@ -89,7 +89,13 @@ def test_a_second_one_of_a_gateway_is_refused(people, shop):
 
 def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage):
     nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
-    _deliver(brand, shop, *stage.pay(Purchase(slug="ben")).sent, stage.malformed(), *nobodys.sent)
+    _deliver(
+        brand,
+        shop,
+        *stage.pay(Purchase(slug="ben")).notifications,
+        stage.create_malformed_event(),
+        *nobodys.notifications,
+    )
     visitor = people()
     html = visitor.open(shop["page"]).text
     tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
@@ -124,7 +130,7 @@ def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
 
 
 def test_trouble_stands_on_the_page(people, brand, shop, stage):
-    stage.is_let_in = lambda asked: False
+    stage.is_authorized = lambda asked: False
     visitor = people()
     visitor.send(f"{shop['page']}/check", {"_key": "k"})
     ((said,),) = brand.rows("select last_error from gateway_connection")
@@ -148,7 +154,7 @@ def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
 
 
 def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
-    with asked() as platform:
+    with play_platform() as platform:
         visitor = people()
         form = {"_key": "k", "slugField": "", **platform.credentials}
         assert visitor.send(f"{_HERE}/new/platform/kit", form).status_code == 303
@@ -162,7 +168,7 @@ def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
 
 
 def test_refusal_of_a_platform_is_shown(brand, people):
-    with asked() as platform:
+    with play_platform() as platform:
         wrong = dict.fromkeys(platform.credentials, "wrong")
         answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong})
 
@@ -171,7 +177,7 @@ def test_refusal_of_a_platform_is_shown(brand, people):
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
 def test_member_without_permission_reads_connections_and_changes_nothing(brand, people, shop, role):
-    with asked() as platform:
+    with play_platform() as platform:
         made = platform_connected(brand.person("Owner"), platform)
         visitor = people(role)
         for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
@@ -183,7 +189,7 @@ def test_member_without_permission_reads_connections_and_changes_nothing(brand, 
 
 
 def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, stage):
-    theirs = playing.connected(rival.person("Owner"), stage)
+    theirs = playing.connect_gateway(rival.person("Owner"), stage)
     visitor = people()
     for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
         assert visitor.open(f"{_HERE}/{wanted}").status_code == 404
@@ -201,8 +207,8 @@ def test_invalid_filter_shows_an_error(people, shop, query):
 
 
 def test_a_stores_page_says_how_its_web_pixel_stands(brand, people):
-    with playing.played("shopify") as store:
-        page = f"{_HERE}/{playing.connected(brand.person('Owner'), store)['id']}"
+    with playing.play_gateway("shopify") as store:
+        page = f"{_HERE}/{playing.connect_gateway(brand.person('Owner'), store)['id']}"
         visitor = people()
         before = visitor.open(page).text
         store.pixels.has_extension = False

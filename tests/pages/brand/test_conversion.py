@@ -9,10 +9,10 @@ import re
 import pytest
 
 from pages.template_filters import state_colour
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.importing import build_past_sale, import_sales
 from tests.support.recruits import Recruits
 from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _HERE = "/dashboard/conversions"
 _STEPS = [
@@ -186,7 +186,7 @@ def test_a_viewer_decides_nothing(campaign, sold, people):
 
 
 def test_final_status_offers_no_decisions(campaign, people):
-    made = conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
+    made = insert_conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
 
     html = people().open(f"{_HERE}/{made}").text
     assert f'action="{_HERE}/{made}"' not in html
@@ -336,7 +336,7 @@ def test_share_in_a_held_self_referral_says_what_it_waits_for(brand, drain, peop
 
 
 def test_locked_history_says_so_in_the_list_and_on_its_page(campaign, people):
-    import_sales(campaign, past_sale(affiliateSlug="ada"))
+    import_sales(campaign, build_past_sale(affiliateSlug="ada"))
     ((found,),) = campaign.rows("select id from conversion")
 
     visitor = people("Viewer")

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 _HERE = "/dashboard/conversions"
 
@@ -26,8 +26,8 @@ def made(campaign):
     brand = campaign
     ada, ben = brand.affiliate("ada", full_name="Ada <Ek>"), brand.affiliate("ben", full_name="")
     return {
-        "first": conversion(brand, ada, external_event_id="order-1", created_at=ago(hours=2)),
-        "second": conversion(
+        "first": insert_conversion(brand, ada, external_event_id="order-1", created_at=time_ago(hours=2)),
+        "second": insert_conversion(
             brand, ben, external_event_id="order-2", currency="JPY", status="Approved", type="Recurring", sub_id="news"
         ),
     }
@@ -49,7 +49,7 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
     assert "10,000 JPY" in shown
     assert "Spring" in shown
     assert '<span class="chip wait">Pending</span>' in shown
-    assert f'<time datetime="{(began() + timedelta(days=29)):%Y-%m-%d}">' in shown
+    assert f'<time datetime="{(test_started_at() + timedelta(days=29)):%Y-%m-%d}">' in shown
     assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
 
 
@@ -118,7 +118,9 @@ def test_invalid_cursor_shows_an_error(campaign, made, people):
 
 def test_older_keeps_the_filter(campaign, made, people):
     (affiliate,) = campaign.rows("select id from affiliate where email like 'ada%%'")[0]
-    made = [conversion(campaign, affiliate, status="Paid", created_at=ago(minutes=60 - n)) for n in range(52)]
+    made = [
+        insert_conversion(campaign, affiliate, status="Paid", created_at=time_ago(minutes=60 - n)) for n in range(52)
+    ]
     visitor = people()
     first = visitor.open(f"{_HERE}?status=Paid&sort=oldest").text
     older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
@@ -148,7 +150,7 @@ def test_empty_list_shows_the_next_step(brand, people):
 
 def test_no_other_brands_conversion_is_there(campaign, made, people, rival):
     rival.program()
-    foreign = conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
+    foreign = insert_conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
 
     visitor = people()
     assert "Lindqvist" not in visitor.open(_HERE).text

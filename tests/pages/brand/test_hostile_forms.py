@@ -3,7 +3,7 @@
 import pytest
 
 from pages.brand.imports import new_import
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.importing import build_past_sale, import_sales
 
 _TEXTS = ["", " ", "x" * 70_000, "nul\x00", "Zoë 李 \u202e", "-1", "9" * 40, "null", "<b>", "{{ 7 * 7 }}", "'; --"]
 _FORMS = {
@@ -28,7 +28,7 @@ def names(brand):
     endpoint_id = brand.endpoint("https://localhost/hook")["id"]
     return {
         "program_id": program_id,
-        "import_id": import_sales(brand, past_sale()).json["jobId"],
+        "import_id": import_sales(brand, build_past_sale()).json["jobId"],
         "endpoint_id": endpoint_id,
         "delivery_id": brand.post(f"/api/v1/webhooks/{endpoint_id}/test").json["deliveryId"],
     }

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from pages.brand.imports import new_import
-from tests.support.api.importing import import_people, import_sales, past_sale, person_row
+from tests.support.api.importing import build_past_sale, build_person_row, import_people, import_sales
 
 NEW = "/dashboard/imports/new"
 _HEADER = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"
@@ -52,7 +52,7 @@ def _buttons(answer):
 
 
 def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
-    import_sales(campaign, past_sale(occurredAt="2024-01-31"))
+    import_sales(campaign, build_past_sale(occurredAt="2024-01-31"))
 
     look = _choose(owner, campaign, _GOOD)
 
@@ -202,7 +202,7 @@ def test_an_import_that_cannot_be_made_now_keeps_its_file(campaign, owner):
 
 def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
     assert "No imports yet" in owner.open("/dashboard/imports").text
-    made = import_people(campaign, person_row("ann")).json
+    made = import_people(campaign, build_person_row("ann")).json
 
     html = owner.open("/dashboard/imports").text
 
@@ -216,7 +216,9 @@ def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
 
 
 def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
-    made = import_sales(campaign, past_sale(), past_sale(paid=True, externalId="2"), confirmUnpaidPayout=True).json
+    made = import_sales(
+        campaign, build_past_sale(), build_past_sale(paid=True, externalId="2"), confirmUnpaidPayout=True
+    ).json
     address = f"/dashboard/imports/{made['jobId']}"
 
     page = owner.open(f"{address}/undo")
@@ -232,7 +234,7 @@ def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
 
 
 def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True).json
     address = f"/dashboard/imports/{made['jobId']}/undo"
     key = re.search(r'/undo"><input type="hidden" name="_key" value="([^"]*)"', owner.open(address).text)[1]
     campaign.rows("update conversion set refunded_cents = 1 returning id")
@@ -246,7 +248,7 @@ def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
 
 
 def test_member_without_permission_sees_imports_without_the_form(campaign, visitor, links):
-    made = import_people(campaign, person_row("ann")).json
+    made = import_people(campaign, build_person_row("ann")).json
     visitor.open(links("owner", "--org", campaign.id, "--role", "Viewer", "--email", "vera@x.test"))
 
     assert "New import" not in visitor.open("/dashboard/imports").text
@@ -256,7 +258,7 @@ def test_member_without_permission_sees_imports_without_the_form(campaign, visit
 
 
 def test_a_live_import_is_silent_until_it_is_undone(campaign, owner):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True).json
     shown = owner.open(f"/dashboard/imports/{made['jobId']}").text
     part = html.unescape(re.search(r'hx-get="([^"]*)"', shown)[1])
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 _HERE = "/dashboard/review"
 
@@ -30,11 +30,13 @@ def ada(campaign):
 @pytest.fixture
 def cases(campaign, ada):
     """One case of each kind, the newest first: a lead that is held, clicks that were dropped, a sale of Ben's."""
-    lead = conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
+    lead = insert_conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
     found = {
         "lead": lead,
-        "held": flagged(campaign, ada, subject="lead", subject_id=lead, action="held", at=began() + timedelta(hours=2)),
-        "blocked": flagged(campaign, ada, "headless", at=began() + timedelta(hours=1)),
+        "held": record_blocked_click(
+            campaign, ada, subject="lead", subject_id=lead, action="held", at=test_started_at() + timedelta(hours=2)
+        ),
+        "blocked": record_blocked_click(campaign, ada, "headless", at=test_started_at() + timedelta(hours=1)),
     }
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")
@@ -155,7 +157,7 @@ def test_unknown_case_returns_404(campaign, people, case, action, unknown):
 def test_another_brands_case_is_not_there(campaign, rival, people):
     rival.program()
     eva = rival.affiliate("eva", full_name="Eva Lindqvist")
-    foreign = flagged(rival, eva)
+    foreign = record_blocked_click(rival, eva)
     visitor = people()
 
     assert "Lindqvist" not in visitor.open(_HERE).text
@@ -177,7 +179,7 @@ def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
 
 def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
     for number in range(25):
-        flagged(campaign, ada, at=ago(hours=5, minutes=number))
+        record_blocked_click(campaign, ada, at=time_ago(hours=5, minutes=number))
     visitor = people()
 
     assert _kinds(visitor.open(f"{_HERE}?kind=held").text) == ["Held out of payment"]
@@ -194,7 +196,7 @@ def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
 
 def test_cases_of_one_moment_are_all_shown(campaign, ada, people):
     for _ in range(23):
-        flagged(campaign, ada, at=ago(hours=5))
+        record_blocked_click(campaign, ada, at=time_ago(hours=5))
 
     assert len(_items(people().open(_HERE).text)) == 23
 

@@ -5,7 +5,7 @@ import re
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited, buried
+from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
 def _dead():
@@ -18,7 +18,7 @@ def _letters(shown):
 
 
 def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     html = operator.open("/console/dead").text
     (details,) = re.findall(r"<details.*?</details>", html, re.DOTALL)
 
@@ -33,7 +33,7 @@ def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
 
 
 def test_the_whole_error_has_a_page(operator, brand):
-    html = operator.open(f"/console/dead/{buried(brand)}").text
+    html = operator.open(f"/console/dead/{stage_failed_job(brand)}").text
 
     assert "Traceback (most recent call last)" in html
     assert "no &lt;such&gt; sale" in html
@@ -41,7 +41,7 @@ def test_the_whole_error_has_a_page(operator, brand):
 
 
 def test_a_replay_is_one_click_of_the_opened_letter(operator, brand):
-    letter, other = buried(brand), buried(brand)
+    letter, other = stage_failed_job(brand), stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/replay", {"_key": "a"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
@@ -51,7 +51,7 @@ def test_a_replay_is_one_click_of_the_opened_letter(operator, brand):
 
 
 def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/discard", {"why": "", "_key": "a"})
 
     assert answer.status_code == 422
@@ -64,17 +64,21 @@ def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
 
 
 def test_a_discard_with_a_reason_is_for_ever_and_kept(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/discard", {"why": "paid by hand", "_key": "a"})
 
     assert answer.status_code == 303
     assert _dead() == []
-    ((actor, who, where, after),) = audited("job.discarded", letter)
+    ((actor, who, where, after),) = list_audit_entries("job.discarded", letter)
     assert (actor, who, where, after["why"]) == ("operator", "operator@example.com", brand.id, "paid by hand")
 
 
 def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, rival):
-    sale, refund, theirs = buried(brand), buried(brand, job=jobs.REFUND_CASCADE), buried(rival)
+    sale, refund, theirs = (
+        stage_failed_job(brand),
+        stage_failed_job(brand, job=jobs.REFUND_CASCADE),
+        stage_failed_job(rival),
+    )
     everything = operator.open("/console/dead").text
     narrowed = operator.open(f"/console/dead?queue=sales&organizationId={brand.id}&name=").text
     part = html.unescape(re.search(r'id="dead" data-live hx-get="([^"]*)"', narrowed)[1])
@@ -88,7 +92,7 @@ def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, 
 
 
 def test_older_letters_are_a_page_further_with_the_filter(operator, brand):
-    letters = [buried(brand) for _ in range(22)][::-1]
+    letters = [stage_failed_job(brand) for _ in range(22)][::-1]
     first = operator.open("/console/dead?queue=sales").text
     address = html.unescape(re.search(r'href="([^"]*)" rel="next"', first)[1])
 
@@ -98,8 +102,8 @@ def test_older_letters_are_a_page_further_with_the_filter(operator, brand):
 
 
 def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
-    buried(brand), buried(brand)
-    theirs = buried(rival)
+    stage_failed_job(brand), stage_failed_job(brand)
+    theirs = stage_failed_job(rival)
     asked = operator.open(f"/console/dead/replay?organizationId={brand.id}").text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_key": "a"}
     answer = operator.send("/console/dead/replay", form)
@@ -111,7 +115,7 @@ def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
 
 
 def test_changed_count_replays_nothing_and_shows_the_new_one(operator, brand):
-    buried(brand)
+    stage_failed_job(brand)
     answer = operator.send("/console/dead/replay", {"count": "2", "why": "typed", "_key": "a"})
 
     assert answer.status_code == 422
@@ -129,8 +133,8 @@ def test_without_any_the_screen_says_what_would_be_there(operator, words):
 
 
 def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, words):
-    buried(brand), buried(brand, job=jobs.REFUND_CASCADE)
-    theirs = buried(rival)
+    stage_failed_job(brand), stage_failed_job(brand, job=jobs.REFUND_CASCADE)
+    theirs = stage_failed_job(rival)
     filtered = operator.open(f"/console/dead?organizationId={brand.id}").text
     address = html.unescape(re.search(r'href="(/console/dead/discard[^"]*)"', filtered)[1])
     shown = operator.open(address)
@@ -145,7 +149,7 @@ def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, w
 
 
 def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     for number, (typed, why) in enumerate([("2", "w"), ("", "w"), ("many", "w"), ("1", " "), ("9" * 40, "w")]):
         form = {"typed": typed, "why": why, "_key": str(number)}
         answer = operator.send("/console/dead/discard", form)
@@ -156,7 +160,7 @@ def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, 
 
 
 def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
-    found, other = buried(brand), buried(brand)
+    found, other = stage_failed_job(brand), stage_failed_job(brand)
     with db.any_org_work():
         db.db.run("update job set last_error = 'ValueError: Odd' where id = %s", (other,))
 

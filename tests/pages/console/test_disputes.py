@@ -4,21 +4,21 @@ import pytest
 
 from models import db
 from tests.support.draining import drain
-from tests.support.outside.console import audited
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.dealing import REASON, DealScene
 
 _NORA = ("operator", "--email", "nora-of-disputes@example.com")
 
 
 @pytest.fixture
 def dealing(app):
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 @pytest.fixture
 def disputed(dealing):
     """A deal of 500.00 and 200.00 USD, the second part of which is in dispute."""
-    deal_id = dealing.funded(50_000, 20_000)
+    deal_id = dealing.create_funded(50_000, 20_000)
     dealing.dispute(deal_id, 2, who=dealing.creator)
     return deal_id
 
@@ -40,20 +40,20 @@ def test_a_dispute_is_settled_in_two_steps(operator, dealing, disputed, words):
     assert REASON["proposedResolution"] in asked
     assert sure.status_code == 200
     assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in words(sure)
-    assert dealing.statuses(disputed) == ["Funded", "Settled"]
+    assert dealing.list_statuses(disputed) == ["Funded", "Settled"]
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed}")
     assert dealing.payouts() == [("Paid", 15_000)]
     assert f'href="{address}"' not in operator.open("/console/disputes").text
     shown = words(operator.open(f"/console/disputes/{disputed}"))
     assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in shown
-    assert audited("deal.settled", disputed)[0][3]["why"] == "both <late>"
+    assert list_audit_entries("deal.settled", disputed)[0][3]["why"] == "both <late>"
 
 
 def test_an_amount_that_was_changed_is_shown_again(operator, dealing, disputed, words):
     answer = _settle(operator, disputed, amount="200", why="w", confirmed="15000")
 
     assert (answer.status_code, "To the affiliate 200.00 USD" in words(answer)) == (200, True)
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]
 
 
 _CANNOT = (
@@ -76,7 +76,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, di
         assert answer.status_code == 422, form
         assert f'id="{field}-error"' in answer.text, form
         assert f'value="{form["amount"]}"' in answer.text, form
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]
 
 
 def test_settled_dispute_shows_that_it_is_settled(operator, disputed):
@@ -101,7 +101,7 @@ def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, 
     assert back == f"/console/disputes/{disputed}/milestones/2/settle"
     assert 'value="150"' in html
     assert 'value="both late"' in html
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]
 
 
 def test_refused_refund_is_retried(operator, dealing, disputed):
@@ -117,4 +117,4 @@ def test_refused_refund_is_retried(operator, dealing, disputed):
     assert operator.send(address, {"why": "mended", "_key": "b"}).status_code == 303
     drain("payouts")
     assert f'href="{address}"' not in operator.open(f"/console/disputes/{disputed}").text
-    assert dealing.shown(disputed)["milestones"][1]["returnedCents"] == 20_000
+    assert dealing.get_deal(disputed)["milestones"][1]["returnedCents"] == 20_000

@@ -4,7 +4,7 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import buried
+from tests.support.outside.console import stage_failed_job
 from tests.support.rows.paying import Payroll
 
 _OPERATOR = ("operator", "--email", "nora@example.com")
@@ -30,8 +30,8 @@ def _back(nora, links, answer):
 
 
 def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
-    payroll = Payroll.owing(app)
-    address = f"/console/payouts/runs/{payroll.under_review()}"
+    payroll = Payroll.create_owing(app)
+    address = f"/console/payouts/runs/{payroll.create_run_under_review()}"
     form = {"decision": "reject", "why": "a stolen <card>"}
     led, shown = _back(nora, links, nora.send(address, form | {"_key": "a"}))
 
@@ -44,8 +44,8 @@ def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
 
 
 def test_typed_settlement_is_restored_after_a_fresh_login(nora, links, app):
-    payroll = Payroll.owing(app)
-    address = f"/console/payouts/{payroll.stuck()}/settle"
+    payroll = Payroll.create_owing(app)
+    address = f"/console/payouts/{payroll.create_stuck_payout()}/settle"
     led, shown = _back(nora, links, nora.send(address, {"end": "paidAs", "said": "tr_77", "_key": "a"}))
 
     assert led == address
@@ -75,7 +75,7 @@ def test_a_setting_comes_back(nora, links, brand):
 
 
 def test_a_discard_comes_back_on_the_letters_own_page(nora, links, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     own = f"/console/dead/{letter}"
     listed = nora.open("/console/dead").text
     led, shown = _back(nora, links, nora.send(f"{own}/discard", {"why": "paid by hand", "_page": own, "_key": "a"}))
@@ -93,7 +93,7 @@ def test_a_discard_comes_back_on_the_letters_own_page(nora, links, brand):
 
 
 def test_a_replay_of_money_leads_back_to_its_letter(nora, links, brand):
-    letter = buried(brand, job=jobs.PAYOUT_TRANSFER)
+    letter = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
     own = f"/console/dead/{letter}"
     led, shown = _back(nora, links, nora.send(f"{own}/replay", {"_page": own, "_key": "a"}))
 
@@ -103,7 +103,7 @@ def test_a_replay_of_money_leads_back_to_its_letter(nora, links, brand):
 
 
 def test_a_replay_of_a_filter_comes_back_with_its_filter(nora, links, brand):
-    buried(brand), buried(brand)
+    stage_failed_job(brand), stage_failed_job(brand)
     address = f"/console/dead/replay?organizationId={brand.id}"
     html = nora.open(address).text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_page": address, "_key": "a"}

@@ -7,26 +7,26 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 from tests.support.rows.paying import Payroll
-from tests.support.rows.rates import stored
+from tests.support.rows.rates import list_rates
 
 
 @pytest.fixture
 def payroll(app):
-    return Payroll.owing(app)
+    return Payroll.create_owing(app)
 
 
 @pytest.fixture
 def waiting(payroll):
     """The id of a run that waits for a review."""
-    return payroll.under_review()
+    return payroll.create_run_under_review()
 
 
 @pytest.fixture
 def stuck(payroll):
     """The id of a payout whose rail does not say what became of it."""
-    return payroll.stuck()
+    return payroll.create_stuck_payout()
 
 
 def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
@@ -44,7 +44,7 @@ def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
     assert answer.status_code == 303
     assert payroll.payouts("status") == [("Paid",)]
     assert "It does not wait for a review" in operator.open(address).text
-    assert audited("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
+    assert list_audit_entries("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
 
 
 def test_decided_run_shows_its_decision(operator, payroll, waiting):
@@ -89,7 +89,7 @@ def test_a_file_of_rates_is_loaded_and_counted(operator, words):
 
     assert answer.status_code == 200
     assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in words(answer)
-    assert [str(on) for _, on, _ in stored("LAK")].count("2024-05-01") == 1
+    assert [str(on) for _, on, _ in list_rates("LAK")].count("2024-05-01") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
@@ -99,7 +99,7 @@ def test_unusable_file_shows_the_reason_and_stores_nothing(operator, content):
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert 'aria-invalid="true"' in answer.text
-    assert stored("MMK") == []
+    assert list_rates("MMK") == []
 
 
 def test_without_a_feed_asking_it_says_what_to_do(operator):
@@ -110,10 +110,10 @@ def test_without_a_feed_asking_it_says_what_to_do(operator):
 
 
 def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
-    from tests.support.rows.program_rows import conversion
+    from tests.support.rows.program_rows import insert_conversion
 
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
+    insert_conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
 
     assert "XCD – – Stale 12.34 XCD" in words(operator.open("/console/rates"))
 

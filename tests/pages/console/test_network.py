@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 
 
 def _asked(brand, **columns):
@@ -45,5 +45,5 @@ def test_turning_down_wants_a_reason_and_what_was_typed_stays(operator, brand):
     late = operator.send(f"{address}/reject", {"why": "no", "askedAt": "2026-01-01T00:00:00Z", "_key": "late"})
     assert (late.status_code, "Load it again" in late.text) == (422, True)
     assert _sent(operator, address, "reject", why="Say more.").status_code == 303
-    assert audited("program.network_rejected", program_id)[0][3]["why"] == "Say more."
+    assert list_audit_entries("program.network_rejected", program_id)[0][3]["why"] == "Say more."
     assert 'role="alert"' in operator.open("/console/network?status=Gone").text

@@ -1,7 +1,7 @@
 """Programs on the console's screens: found, suspended with a reason, resumed."""
 
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 
 
 def test_a_program_is_found_suspended_and_resumed(operator, brand, words):
@@ -21,8 +21,8 @@ def test_a_program_is_found_suspended_and_resumed(operator, brand, words):
     assert f'href="{address}"' in operator.open("/console/programs?status=Suspended").text
     assert operator.send(f"{address}/resume", {"why": "paid back", "_key": "b"}).status_code == 303
     assert brand.rows("select suspended_at from program") == [(None,)]
-    assert [entry[1] for entry in audited("program.suspended", program_id)] == ["operator@example.com"]
-    assert audited("program.resumed", program_id)[0][3]["why"] == "paid back"
+    assert [entry[1] for entry in list_audit_entries("program.suspended", program_id)] == ["operator@example.com"]
+    assert list_audit_entries("program.resumed", program_id)[0][3]["why"] == "paid back"
 
 
 def test_without_a_good_reason_nothing_happens_and_what_was_typed_stays(operator, brand):

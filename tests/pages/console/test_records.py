@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from pages import template_filters
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 from tests.support.outside.post_office import PostOffice, stage
 
 
@@ -34,7 +34,7 @@ def test_a_kept_letter_is_read_masked_and_sent_again(operator, brand, office, dr
     assert "Hello" not in listed
     assert "/sign-in/link/… bye" in words(opened)
     assert "abcDEF123" not in opened.text
-    assert audited("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
+    assert list_audit_entries("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
     assert (refused.status_code, "SMTP_URL" in refused.text) == (422, True)
     assert (answer.status_code, office.subjects) == (303, ["Join <us>"])
 
@@ -57,7 +57,7 @@ def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
     assert 'name="value" type="text" value="Growth"' in asked
     assert (answer.status_code, answer.headers["Location"]) == (303, address)
     assert brand.rows("select plan_tier from organization") == [("Pro",)]
-    assert audited("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
+    assert list_audit_entries("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from domain import jobs
 from models import db, ids
 from models.jobs import processes
-from tests.support.outside.console import audited, buried, staged
+from tests.support.outside.console import list_audit_entries, stage_failed_job, stage_job
 
 
 def _row(html, queue):
@@ -31,7 +31,7 @@ def test_every_queue_has_a_row_whose_header_it_is(operator):
 
 
 def test_a_row_says_who_works_and_what_is_dead(operator, brand):
-    buried(brand)
+    stage_failed_job(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4, done={"sales": 1_234})
     html = operator.open("/console").text
@@ -52,7 +52,7 @@ def test_a_pause_asks_why_on_a_page_of_its_own(operator):
     assert _paused() == [("sales", "the processor is away")]
     assert "the processor is away" in _row(html, "sales")
     assert 'Resume<span class="unseen"> sales</span>' in _row(html, "sales")
-    assert audited("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
+    assert list_audit_entries("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
 
     assert operator.send("/console/queues/sales/resume", {"_key": "b"}).status_code == 303
     assert _paused() == []
@@ -75,7 +75,7 @@ def test_an_unknown_queue_is_a_404_page(operator, path):
 
 def test_attention_item_is_named_and_linked(operator, brand, words):
     assert "dead letter" not in words(operator.open("/console")).partition("Queues")[0].partition("Waiting")[2]
-    buried(brand)
+    stage_failed_job(brand)
     shown = operator.open("/console")
 
     assert "1 dead letter " in words(shown)
@@ -89,7 +89,7 @@ def _live(html, id):
 def test_a_part_is_sent_again_only_when_something_changed(operator, brand):
     address = _live(operator.open("/console").text, "queues")
     unchanged = operator.open(address)
-    buried(brand)
+    stage_failed_job(brand)
     changed = operator.open(address)
 
     assert (unchanged.status_code, unchanged.data) == (204, b"")
@@ -110,7 +110,7 @@ def test_ages_are_no_change(operator, brand):
 
 
 def test_queue_says_why_its_jobs_wait(operator, brand, words):
-    number = staged(brand, job=jobs.GATEWAY_EVENT)
+    number = stage_job(brand, job=jobs.GATEWAY_EVENT)
     with db.any_org_work():
         db.db.run(
             "update job set waits_for = 'stripe: it answers <429>', run_at = now() + interval '1 hour', attempt = 1"

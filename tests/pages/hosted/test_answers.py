@@ -9,7 +9,13 @@ import pytest
 from adapters import clock
 from adapters.mail import answer_links
 from adapters.mail.answer_links import Applicant
-from tests.support.api.applying import asked_for_more, form, happened, question, two_steps
+from tests.support.api.applying import (
+    apply_for_second_step,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_events,
+)
 from tests.support.outside.visitor import Visitor
 
 
@@ -22,8 +28,8 @@ def ada():
 @pytest.fixture
 def link(brand, ada):
     """The path of the link that Ada got."""
-    brand.program(name="Tea <b>club</b>", application_form=two_steps())
-    return asked_for_more(brand, ada)
+    brand.program(name="Tea <b>club</b>", application_form=build_two_step_form())
+    return apply_for_second_step(brand, ada)
 
 
 @pytest.fixture
@@ -61,7 +67,9 @@ def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybo
     assert 'value="12.5"' in html
     assert "One\ntwo &lt;script&gt;</textarea>" in html
     assert _kept(brand) == [({"team": "Tea", "reach": 7}, True)]
-    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    told = [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
     audited = "select actor_type from audit_entry where action = 'affiliate.application_completed'"
     assert brand.rows(audited) == [("public",)] * 2
@@ -98,7 +106,7 @@ def test_odd_forms_are_refused_and_never_our_fault(brand, link, anybody):
 
 
 def test_every_link_that_opens_nothing_looks_alike_and_names_nobody(brand, rival, link, ada, anybody):
-    rival.program(application_form=two_steps())
+    rival.program(application_form=build_two_step_form())
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     now = clock.now()
     tokens = [
@@ -134,16 +142,16 @@ def test_a_link_of_a_decided_application_opens_nothing_more(brand, link, anybody
 
 
 def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
-    kinds = form(
-        question("team", required=True),
-        question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
-        question("site", "url", step=2, label='<script>alert("x")</script>'),
-        question("story", "long", step=2),
-        question("reach", "number", step=2),
+    kinds = build_form(
+        build_question("team", required=True),
+        build_question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
+        build_question("site", "url", step=2, label='<script>alert("x")</script>'),
+        build_question("story", "long", step=2),
+        build_question("reach", "number", step=2),
         steps=2,
     )
     brand.program(application_form=kinds)
-    link = asked_for_more(brand, ada)
+    link = apply_for_second_step(brand, ada)
 
     page = anybody.open(link).text
     answer = anybody.send(link, {"answers.place": 'News "& more', "answers.site": "https://a.example/?<b>"})
@@ -166,5 +174,7 @@ def test_double_submit_stores_once_and_a_foreign_form_is_refused(brand, link, an
     again = anybody.send(link, typed | {"answers.reach": "4"})
 
     assert ["Thank you" in answer.text for answer in (*answers, again)] == [True] * 3
-    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    told = [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     assert told == [{"team": "Tea", "reach": 3}, {"team": "Tea", "reach": 4}]

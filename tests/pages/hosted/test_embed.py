@@ -8,14 +8,14 @@ import pytest
 from domain.conversions.earnings import EarningState
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
-from tests.support.api.embedding import TOKENS, issued
+from tests.support.api.embedding import TOKENS, issue_token
 
 
 @pytest.fixture
 def made(brand):
     """The token of an affiliate of the brand."""
     brand.program(name="Secret campaign")
-    return issued(
+    return issue_token(
         brand,
         brand.affiliate("ben", full_name="Ben Osei"),
         allowedOrigins=["https://app.acme.example", "http://localhost:3000"],

@@ -9,9 +9,9 @@ import segno
 
 from tests.support.draining import drain
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import URLS, Dealing
+from tests.support.rows.dealing import URLS, DealScene
 from tests.support.rows.images import png
-from tests.support.rows.program_rows import ago, conversion
+from tests.support.rows.program_rows import insert_conversion, time_ago
 
 _LINKS = "/portal/links"
 
@@ -35,7 +35,7 @@ def test_home_has_the_link_to_share_of_each_program(rita):
 def test_daily_earnings_have_a_chart_for_each_currency(rita):
     assert 'aria-label="Earned in' not in rita.see("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
-        conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
+        insert_conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
     html = rita.see("/portal")
 
     assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html) == ["Earned in EUR", "Earned in USD"]
@@ -43,7 +43,7 @@ def test_daily_earnings_have_a_chart_for_each_currency(rita):
         table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[1]
         days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
-        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(ago(days=1).date().isoformat(), amount)]
+        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(time_ago(days=1).date().isoformat(), amount)]
 
 
 def test_affiliate_without_programs_sees_the_next_step(app, flask):
@@ -149,8 +149,8 @@ def test_recruits_are_shown_with_the_link_that_brings_them(rita):
 
 
 def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
-    work = Dealing.create(app)
-    deal_id = work.offered(50_000)
+    work = DealScene.create(app)
+    deal_id = work.create_offered(50_000)
     visitor = Visitor(app)
     ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
     visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
@@ -163,12 +163,12 @@ def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
     refused = visitor.send(handed_in, {"urls": "nowhere"})
     assert (refused.status_code, ">\nnowhere</textarea>" in refused.text) == (422, True)
     assert visitor.send(handed_in, {"urls": "\n".join(URLS)}).status_code == 303
-    assert work.statuses(deal_id) == ["Submitted"]
+    assert work.list_statuses(deal_id) == ["Submitted"]
 
 
 def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
-    work = Dealing.create(app)
-    deal_id = work.funded()
+    work = DealScene.create(app)
+    deal_id = work.create_funded()
     visitor = Visitor(app)
     ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
     visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
@@ -178,10 +178,10 @@ def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
     refused = visitor.send(there, {"reason": "They say nothing.", "proposedResolution": " "})
     assert refused.status_code in (400, 422)
     assert ">\nThey say nothing.</textarea>" in refused.text
-    assert work.statuses(deal_id) == ["Submitted"]
+    assert work.list_statuses(deal_id) == ["Submitted"]
 
     assert visitor.send(there, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
-    assert work.statuses(deal_id) == ["Disputed"]
+    assert work.list_statuses(deal_id) == ["Disputed"]
     assert "Open the dispute" not in visitor.open("/portal/deals").text
 
 

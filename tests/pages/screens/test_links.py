@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 _HOMES = {
     "owner": ("/dashboard", "Overview"),
@@ -126,7 +126,7 @@ def test_a_link_says_until_when_it_is_good_and_whom_it_is_for(flask, brand):
     ],
 )
 def test_an_operator_is_named_except_where_nobody_else_comes(flask, app, monkeypatch, url, who):
-    turn(monkeypatch, web={"public_base_url": url})
+    override_settings(monkeypatch, web={"public_base_url": url})
     with db.any_org_work():
         db.db.run("delete from sign_in_link where kind = 'operator' returning 1")
     code, said = flask("sign-in", "operator")

@@ -8,7 +8,7 @@ import pytest
 from adapters.identity import tokens
 from models import db
 from pipelines import mail
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.draining import drain
 from tests.support.outside.visitor import Visitor
 
@@ -144,7 +144,7 @@ def test_known_and_unknown_addresses_get_the_same_answer(app, email, owner):
 
 def test_the_request_does_the_same_whoever_it_is(app, email):
     def trips(address):
-        return trips_of(lambda: _ask(Visitor(app), address).headers["Location"])
+        return count_round_trips(lambda: _ask(Visitor(app), address).headers["Location"])
 
     assert trips(email) == trips(f"nobody-{uuid.uuid4().hex}@example.com") <= 2
 

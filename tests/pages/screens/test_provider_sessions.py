@@ -8,7 +8,7 @@ import pytest
 from adapters import http_calls, sealing
 from models import db
 from pipelines.organization import provider_sessions
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_unreachable_provider_is_tolerated_for_an_hour(ada, provider):
 
 
 def test_our_own_trouble_with_the_provider_ends_nobodys_session(ada, provider, monkeypatch):
-    turn(monkeypatch, identity=provider.identity(secret="one that has run out"))
+    override_settings(monkeypatch, identity=provider.identity(secret="one that has run out"))
     _age(provider, 40)
 
     assert _role(ada) == "Owner"
@@ -190,7 +190,7 @@ def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
 
 
 def test_disabled_provider_ends_its_sessions(ada, provider, monkeypatch):
-    turn(monkeypatch, identity={"dashboard_client_id": None})
+    override_settings(monkeypatch, identity={"dashboard_client_id": None})
 
     assert _role(ada) == 303
 

@@ -9,7 +9,7 @@ import pytest
 from adapters import http_calls
 from adapters.identity import oidc
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 _WITH = "/sign-in/with/dashboard"
 
@@ -90,7 +90,7 @@ def test_every_sign_in_gives_a_cookie_of_its_own(visitor, provider):
 
 
 def test_over_https_the_cookies_are_bound_to_this_host(visitor, provider, monkeypatch):
-    turn(monkeypatch, identity={}, web={"public_base_url": "https://pages.example", "key_cache_s": 0})
+    override_settings(monkeypatch, identity={}, web={"public_base_url": "https://pages.example", "key_cache_s": 0})
     (left,) = visitor.open(_WITH).headers.getlist("Set-Cookie")
 
     assert left.startswith("__Host-finderfee-leaving-")
@@ -178,13 +178,13 @@ def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
 
 def test_without_a_client_the_page_says_that_it_is_not_connected_yet(visitor, provider, monkeypatch):
     assert "not its client yet" not in visitor.open("/sign-in").text
-    turn(monkeypatch, identity={"dashboard_client_id": None, "operator_claim": None})
+    override_settings(monkeypatch, identity={"dashboard_client_id": None, "operator_claim": None})
 
     assert "not its client yet" in visitor.open("/sign-in").text
 
 
 def test_an_affiliate_whose_email_nobody_proved_sees_nothing_of_others(visitor, provider, monkeypatch, brand):
-    turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
     email = f"eva-{brand.id.hex}@example.com"
     brand.program()
     brand.affiliate("eva", email=email, email_normalized=email)
@@ -198,7 +198,7 @@ def test_an_affiliate_whose_email_nobody_proved_sees_nothing_of_others(visitor, 
 def test_sign_in_of_one_area_does_not_open_another(visitor, provider, monkeypatch):
     """One provider for both: who leaves for the portal is an affiliate, whatever roles they have at a brand."""
     both = provider.identity() | provider.identity("affiliate", client_id="public-portal", secret=None)
-    turn(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
+    override_settings(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
     provider.person |= {"groups": ["run-it"]}
 
     assert provider.sign_in(visitor, "/sign-in/with/affiliate").headers["Location"] == "/portal"

@@ -14,7 +14,7 @@ from models import db
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.openid_provider import CLIENT, SECRET
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 
 def _left(visitor, path="/sign-in/with/dashboard"):
@@ -63,14 +63,14 @@ def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
 @pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
 @pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
 def test_public_and_confidential_clients_both_get_in(visitor, provider, monkeypatch, client, methods):
-    turn(monkeypatch, identity=provider.identity(**client))
+    override_settings(monkeypatch, identity=provider.identity(**client))
     provider.about = {"token_endpoint_auth_methods_supported": methods}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
 
 def test_a_wrong_secret_gets_nobody_in(visitor, provider, monkeypatch):
-    turn(monkeypatch, identity=provider.identity(secret="another"))
+    override_settings(monkeypatch, identity=provider.identity(secret="another"))
 
     _refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
 
@@ -145,7 +145,7 @@ def test_an_id_token_that_does_not_hold_signs_nobody_in(visitor, provider, chang
 
 
 def _unsigned(body):
-    return f"{idp.encoded(orjson.dumps({'alg': 'none'}))}.{idp.encoded(orjson.dumps(body))}."
+    return f"{idp.encode_base64url(orjson.dumps({'alg': 'none'}))}.{idp.encode_base64url(orjson.dumps(body))}."
 
 
 _FORGERIES = {
@@ -255,7 +255,7 @@ def test_only_who_has_the_claim_opens_the_console(visitor, provider):
 
 
 def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
-    turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
     rita = f"rita-{brand.id.hex}"
     provider.person = {"sub": rita, "email": f"{rita}@example.com", "email_verified": True}
     page = visitor.open("/sign-in").text

@@ -8,7 +8,7 @@ from adapters.identity import tokens
 from api.access import callers, persons, unknown_senders
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 
 def _age(column, interval):
@@ -33,7 +33,7 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(visitor, links):
 
 def test_over_https_the_cookie_is_bound_to_this_host(visitor, links, monkeypatch):
     url = links("owner")
-    turn(monkeypatch, web={"public_base_url": "https://app.example.com"})
+    override_settings(monkeypatch, web={"public_base_url": "https://app.example.com"})
     (cookie,) = visitor.open(url).headers.getlist("Set-Cookie")
 
     assert cookie.startswith("__Host-finderfee=")
@@ -110,7 +110,7 @@ def test_another_role_of_the_same_person_ends_their_older_sessions_there(owner, 
 
 
 def test_a_change_made_elsewhere_takes_effect_within_the_seconds_of_the_key_cache(owner, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 5})
+    override_settings(monkeypatch, web={"key_cache_s": 5})
     assert owner.open("/dashboard").status_code == 200
     with db.any_org_work():  # as another process does it
         db.db.run("delete from web_session where email = 'ada@example.com'")
@@ -121,7 +121,7 @@ def test_a_change_made_elsewhere_takes_effect_within_the_seconds_of_the_key_cach
 
 
 def test_a_remembered_session_asks_nothing_of_the_database(owner, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     owner.open("/dashboard")
     trips = []
     db.db.trip_hooks.append(trips.append)

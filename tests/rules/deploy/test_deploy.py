@@ -170,7 +170,7 @@ def test_whoever_follows_the_log_is_alone_knows_the_owner_and_keeps_what_it_rece
 
 def _declared() -> set[str]:
     """Return the names of every number that the code publishes."""
-    sources = "\n".join(path.read_text() for path in trees.files("adapters", "api", "workers"))
+    sources = "\n".join(path.read_text() for path in trees.list_files("adapters", "api", "workers"))
     made = re.findall(r'(Counter|Gauge|Histogram|GaugeMetricFamily)\(\s*"(finderfee_\w+)"', sources)
     parts = {"Histogram": ("_bucket", "_count", "_sum")}
     return {f"{name}{part}" for kind, name in made for part in parts.get(kind, ("",))}

@@ -39,7 +39,9 @@ _AT_ONCE = {
 
 def test_what_is_done_in_a_browser_is_waited_for():
     found = [
-        f"{trees.named(path)}:{line}" for path in trees.files("tests/browser") for line in hasty(trees.parsed(path))
+        f"{trees.relative_name(path)}:{line}"
+        for path in trees.list_files("tests/browser")
+        for line in hasty(trees.parse_file(path))
     ]
 
     assert found == []

@@ -65,7 +65,7 @@ def test_time_that_goes_through_a_filter_is_fine(template):
 
 def test_pages_format_times_in_one_place():
     formats = re.compile(r"strftime|%[HMY]|isoformat\(timespec|toTimeString")
-    found = {trees.named(path) for path in trees.files("pages") if formats.search(path.read_text())}
+    found = {trees.relative_name(path) for path in trees.list_files("pages") if formats.search(path.read_text())}
 
     assert found <= _FORMATTERS
     assert "pages/template_filters.py" in found

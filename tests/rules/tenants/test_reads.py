@@ -16,7 +16,7 @@ from tests.rules.tenants.full_tenants import NO_ROWS, name_in_path, name_of_fiel
 from tests.rules.tenants.isolation import essence, fingerprint, id_fields, without_row_security
 from tests.rules.test_audit import CALLS
 from tests.support.api.agents import Agent
-from tests.support.api.importing import past_sale
+from tests.support.api.importing import build_past_sale
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import REASON
 from tests.support.rows.leads import SIGNED
@@ -117,7 +117,7 @@ _NAMING = {
     "POST /api/me/coupons/mint": {"campaignCouponId": "coupon_id"},
     "POST /api/me/links": {"programId": "program_id", "customAlias": "tea-of-rita"},
     "POST /api/v1/affiliates/import/preview": {"programId": "program_id", "affiliates": [{"email": "a@b.example"}]},
-    "POST /api/v1/conversions/import/preview": {"programId": "program_id", "conversions": [past_sale()]},
+    "POST /api/v1/conversions/import/preview": {"programId": "program_id", "conversions": [build_past_sale()]},
     "POST /api/v1/payouts/preview": {
         "programId": "program_id",
         "affiliateIds": ["affiliate_id"],
@@ -158,7 +158,7 @@ def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, te
 def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_one(app, tenants):
     mine, theirs = tenants
     answers = [
-        essence(mine.brand.signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
+        essence(mine.brand.post_signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
         for row in (theirs.ids["program_id"], str(uuid4()), mine.ids["program_id"])
     ]
 
@@ -168,7 +168,7 @@ def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_o
 def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenants):
     mine, theirs = tenants
     agent, before, seen = Agent(mine.brand, "?confirm=off"), fingerprint(theirs.brand.id), 0
-    for tool in agent.result("tools/list")["tools"]:
+    for tool in agent.request_result("tools/list")["tools"]:
         schema = tool["inputSchema"]
         required = {
             field: mine.ids.get(name_of_field(field)) for field in schema.get("required", []) if field.endswith("Id")
@@ -178,7 +178,7 @@ def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenant
             if name not in mine.ids:
                 continue
             answers = [
-                agent.result(
+                agent.request_result(
                     "tools/call",
                     name=tool["name"],
                     arguments=required | {field: [row] if field.endswith("Ids") else row},

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import trees
 
-_FILES = [path for path in trees.files("tests") if path.name.startswith(("test_", "conftest"))]
+_FILES = [path for path in trees.list_files("tests") if path.name.startswith(("test_", "conftest"))]
 # What setup.cfg gives every test.
 _EVERYBODYS_S = 300
 _PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
@@ -21,9 +21,10 @@ _PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
 def test_a_plan_is_read_in_a_database_of_its_own():
     """What a statement costs depends on the size of tables, which in the shared database other tests fill."""
     shared = [
-        trees.named(path)
+        trees.relative_name(path)
         for path in _FILES
-        if any(_PLAN.search(text) for text in _texts(trees.parsed(path))) and "alone" not in _names(trees.parsed(path))
+        if any(_PLAN.search(text) for text in _texts(trees.parse_file(path)))
+        and "alone" not in _names(trees.parse_file(path))
     ]
 
     assert shared == [], "plans are asked for without the fixture `alone`"
@@ -32,9 +33,9 @@ def test_a_plan_is_read_in_a_database_of_its_own():
 def test_rows_that_helpers_make_have_ids_in_their_order():
     """The product's are in the order of chance within a millisecond, and a row of a test takes a third of one."""
     by_chance = [
-        f"{trees.named(path)}:{call.lineno}"
-        for path in trees.files("tests/support")
-        for call in ast.walk(trees.parsed(path))
+        f"{trees.relative_name(path)}:{call.lineno}"
+        for path in trees.list_files("tests/support")
+        for call in ast.walk(trees.parse_file(path))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "ids.new_id"
     ]
 
@@ -45,9 +46,9 @@ def test_rows_that_helpers_make_have_ids_in_their_order():
 def test_which_day_it_is_is_asked_by_the_test_itself():
     """What is said of a module or in a mark holds from the beginning of a run, which may end on another day."""
     early = [
-        f"{trees.named(path)}:{call.lineno}"
+        f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
-        for call in _calls_at_import(trees.parsed(path))
+        for call in _calls_at_import(trees.parse_file(path))
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("date", "today") and not call.args
     ]
 
@@ -57,9 +58,9 @@ def test_which_day_it_is_is_asked_by_the_test_itself():
 def test_no_module_keeps_the_moment_at_which_it_was_read():
     """What is a day before that moment is two days ago when the run goes on past midnight."""
     kept = [
-        f"{trees.named(path)}:{value.lineno}"
-        for path in trees.files("tests")
-        for value in _values_at_import(trees.parsed(path))
+        f"{trees.relative_name(path)}:{value.lineno}"
+        for path in trees.list_files("tests")
+        for value in _values_at_import(trees.parse_file(path))
         if any(_name_of(call) in ("now", "ago", "began") for call in _calls_at_import(ast.Expr(value)))
     ]
 
@@ -70,9 +71,9 @@ def test_nobody_waits_for_a_signal_with_a_mask():
     """A mask is of one thread: a signal between two waits is given to another one, and ends the process."""
     masked = {"pthread_sigmask", "sigtimedwait", "sigwait", "sigwaitinfo"}
     waiting = [
-        f"{trees.named(path)}:{node.lineno}"
-        for path in trees.files("tests")
-        for node in ast.walk(trees.parsed(path))
+        f"{trees.relative_name(path)}:{node.lineno}"
+        for path in trees.list_files("tests")
+        for node in ast.walk(trees.parse_file(path))
         if isinstance(node, ast.Attribute) and node.attr in masked
     ]
 
@@ -82,9 +83,9 @@ def test_nobody_waits_for_a_signal_with_a_mask():
 def test_no_test_has_less_time_than_all_others():
     """A limit ends what hangs: a shorter one than everybody's ends what a busy machine is slow at."""
     hurried = [
-        f"{trees.named(path)}:{call.lineno}"
+        f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
-        for call in ast.walk(trees.parsed(path))
+        for call in ast.walk(trees.parse_file(path))
         if isinstance(call, ast.Call) and any(0 < limit < _EVERYBODYS_S for limit in _limits(call))
     ]
 
@@ -95,11 +96,11 @@ def test_nobody_empties_the_server_that_all_processes_of_a_run_share():
     """FLUSHDB is of one's own database; scripts and all databases are those of tests in other processes as well."""
     own = "tests/faults/"  # of machines that are theirs
     emptied = [
-        trees.named(path)
-        for path in trees.files("tests")
-        if _names(trees.parsed(path)) & {"script_flush", "flushall"}
-        and not trees.named(path).startswith(own)
-        and "tmp_path" not in _names(trees.parsed(path))  # where a server of the test's own is
+        trees.relative_name(path)
+        for path in trees.list_files("tests")
+        if _names(trees.parse_file(path)) & {"script_flush", "flushall"}
+        and not trees.relative_name(path).startswith(own)
+        and "tmp_path" not in _names(trees.parse_file(path))  # where a server of the test's own is
     ]
 
     assert emptied == []

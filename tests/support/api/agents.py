@@ -39,10 +39,10 @@ class Agent:
             } | sent.get("_meta", {})
             mine = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
             if method in _NAMED_BY:
-                mine["Mcp_Name"] = _plain(sent.get(_NAMED_BY[method]))
+                mine["Mcp_Name"] = _encode_header(sent.get(_NAMED_BY[method]))
         return self.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}, **mine | headers)
 
-    def result(self, method: str, **params: Any) -> dict[str, Any]:
+    def request_result(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the result of a request that has one."""
         answer = self.send(method, params)
         assert answer.status_code == 200, answer.text
@@ -50,16 +50,16 @@ class Agent:
         found: dict[str, Any] = answer.json["result"]
         return found
 
-    def tools(self) -> list[str]:
+    def list_tools(self) -> list[str]:
         """Return the names of the tools that it is given."""
-        return [tool["name"] for tool in self.result("tools/list")["tools"]]
+        return [tool["name"] for tool in self.request_result("tools/list")["tools"]]
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Return what a tool says, whether it did it or not."""
-        found: dict[str, Any] = self.result("tools/call", name=tool, arguments=arguments)["structuredContent"]
+        found: dict[str, Any] = self.request_result("tools/call", name=tool, arguments=arguments)["structuredContent"]
         return found
 
-    def done(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    def run_tool(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Return what a tool says that did what it was told, confirmed where it wanted to be."""
         found = self.call(tool, **arguments)
         if "confirmToken" in found:
@@ -67,13 +67,13 @@ class Agent:
         assert "error" not in found, found
         return found
 
-    def refused(self, tool: str, /, **arguments: Any) -> str:
+    def get_refusal_code(self, tool: str, /, **arguments: Any) -> str:
         """Return the code with which a tool refuses."""
-        found = self.result("tools/call", name=tool, arguments=arguments)
+        found = self.request_result("tools/call", name=tool, arguments=arguments)
         assert found["isError"], found
         return str(found["structuredContent"]["error"])
 
 
-def _plain(value: Any) -> str:
+def _encode_header(value: Any) -> str:
     text = str(value)
     return text if text.isascii() and text.isprintable() else f"=?base64?{base64.b64encode(text.encode()).decode()}?="

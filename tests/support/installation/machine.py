@@ -56,10 +56,10 @@ class Machine(Ground):
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
-        self._ports = [ports.hold() for _ in range(4)]
+        self._ports = [ports.hold_port() for _ in range(4)]
         #: Where the web server is; where the payout rails are expected, every payment gateway, and every newsletter
         #: and CRM platform: nobody is there but whom a test plays.
-        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.number, self._ports)
+        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.port_number, self._ports)
         self.processes: dict[str, Process] = {}
         #: What every process is told of where the broker is, while that is not the machine's own Valkey.
         self.carried_by: Mapping[str, str] = {}
@@ -75,18 +75,18 @@ class Machine(Ground):
         `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
         the environment that differ from the machine's.
         """
-        known = self.announced()
+        known = self.list_announced()
         for name in names:
             self.launch(name, modules=modules, told=told)
         new = "select from worker_process where id::text <> all(%s)"
         fleets = [self.processes[name] for name in names if name.startswith(_FLEETS)]
-        self.until(
+        self.wait_until(
             lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
         )
         self._remember(names, known)
         if any(name.partition("-")[0] == "web" for name in names):
-            self.until(self._web_answers, "the web server answers")
+            self.wait_until(self._web_answers, "the web server answers")
 
     def launch(self, name: str, *, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> Process:
         """Start a process as `start` does, and return at once."""
@@ -102,11 +102,11 @@ class Machine(Ground):
         self.note(f"started {name}{f' with {told}' if told else ''}")
         return self.processes[name]
 
-    def carry_by(self, told: Mapping[str, str]) -> None:
+    def restart_with_broker(self, told: Mapping[str, str]) -> None:
         """Restart every process with the broker elsewhere."""
         names = list(self.processes)
         self.kill(*names)
-        self.forget_the_dead()
+        self.forget_killed_fleets()
         self.carried_by = told
         self.start(*names)
 
@@ -161,7 +161,7 @@ class Machine(Ground):
         for leftover in ("job", "queue_pause", "delivery"):
             self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))
         # Those that an earlier test killed would be promised work, beside those that are there, until they are missed.
-        self.forget_all_but({self._announced_as.get(name, "") for name in self.processes})
+        self.forget_other_processes({self._announced_as.get(name, "") for name in self.processes})
         self.start(*(name for name in COMMANDS if name not in self.processes))
 
     def _remember(self, names: Sequence[str], known: Sequence[str]) -> None:
@@ -188,11 +188,11 @@ class Machine(Ground):
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def said(self, name: str) -> str:
+    def read_output(self, name: str) -> str:
         """Return what a process has written so far."""
         return (self.home / f"{name}.out").read_text(errors="replace")
 
-    def counted(self, *parts: str) -> int:
+    def sum_metric(self, *parts: str) -> int:
         """Return the sum of the metrics page's samples whose names and labels contain all `parts`."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/metrics")

@@ -9,9 +9,9 @@ from tests.support.installation.shop import Shop
 
 def check(machine: Machine, shop: Shop) -> None:
     """Wait until nothing is left to do, then hold the database, the broker, the client and the receiver together."""
-    machine.settle()
+    machine.wait_until_settled()
     assert [name for name, process in machine.processes.items() if process.has_ended] == []
-    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
     assert _dead_letters_of_dramatiq(machine) == []
     assert 500 not in shop.statuses
     _check_promises(machine, shop)

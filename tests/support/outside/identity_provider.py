@@ -49,12 +49,12 @@ def token(signer: Any, body: dict[str, Any] | bytes | None = None, *, alg: str |
     named = {"alg": alg or _alg(signer), "kid": signer.kid, "typ": "JWT", **header}
     head = {name: value for name, value in named.items() if value is not ...}
     raw = body if isinstance(body, bytes) else json.dumps(claims() if body is None else body).encode()
-    signing_input = encoded(json.dumps(head).encode()) + "." + encoded(raw)
+    signing_input = encode_base64url(json.dumps(head).encode()) + "." + encode_base64url(raw)
     signature = JWSRegistry.algorithms[head["alg"]].sign(signing_input.encode(), signer)
-    return f"{signing_input}.{encoded(signature)}"
+    return f"{signing_input}.{encode_base64url(signature)}"
 
 
-def encoded(raw: bytes) -> str:
+def encode_base64url(raw: bytes) -> str:
     """Return base64url without padding."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 

@@ -24,21 +24,21 @@ from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.turning import override_settings
 
 CLIENT = "finderfee-pages"
 SECRET = "a secret: with/odd + characters"
 
 
 @contextmanager
-def signing_in(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Iterator["OpenIdProvider"]:
+def sign_in_with_provider(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Iterator["OpenIdProvider"]:
     """Have a provider sign in the dashboard's people: an Owner of the brand, and by the group `run-it` operators.
 
     `more` are other settings. Sessions are looked up at each request.
     """
     made = OpenIdProvider()
     identity = made.identity() | {"operator_claim": ("groups", "run-it"), "dashboard_provider_name": "Acme ID"}
-    turn(monkeypatch, **{"identity": identity, "web": {"key_cache_s": 0}} | more)
+    override_settings(monkeypatch, **{"identity": identity, "web": {"key_cache_s": 0}} | more)
     made.person = {
         "sub": f"ada-{brand.id.hex}",
         "org_id": str(brand.id),
@@ -73,7 +73,7 @@ class OpenIdProvider:
         self.changed: dict[str, Any] = {}
         self.about: dict[str, Any] = {}
         self.away = self.remembers = False
-        self.sign = self._signed
+        self.sign = self._sign
         self.logged_in_at = int(time.time())
         self.asked: list[dict[str, str]] = []
         self.refreshes = self.discoveries = 0
@@ -151,18 +151,18 @@ class OpenIdProvider:
                 return 400, {"error": "invalid_grant"}
             self._refresh_tokens.remove(form["refresh_token"])
             self.refreshes += 1
-            return 200, self._given(client_id, {})
+            return 200, self._issue_tokens(client_id, {})
         asked = self._codes.pop(form["code"], None)
         verifier = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).rstrip(b"=")
         is_good = asked is not None and (asked["client_id"], asked["redirect_uri"]) == (client_id, form["redirect_uri"])
         if asked is None or not is_good or asked["code_challenge"] != verifier.decode():
             return 400, {"error": "invalid_grant"}
-        return 200, self._given(client_id, {"nonce": asked["nonce"], "auth_time": self.logged_in_at})
+        return 200, self._issue_tokens(client_id, {"nonce": asked["nonce"], "auth_time": self.logged_in_at})
 
-    def _signed(self, body: dict[str, Any]) -> str:
+    def _sign(self, body: dict[str, Any]) -> str:
         return idp.token(self._key, body)
 
-    def _given(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
+    def _issue_tokens(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
         own = {"iss": self.issuer, "aud": client_id, "auth_time": self.logged_in_at}
         body = idp.claims(**own | more | self.person | self.changed)
         refresh_token = secrets.token_urlsafe(16)

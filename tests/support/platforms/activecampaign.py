@@ -3,7 +3,7 @@
 from typing import Any
 
 from adapters.platforms.activecampaign import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY = "ac_fake"
@@ -20,13 +20,13 @@ class ActiveCampaignStage(PlatformStage):
         super().__init__(port)
         self.numbers: dict[str, str] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Api-Token") == KEY
 
-    def is_look(self, asked: Asked) -> bool:
+    def is_lookup(self, asked: ApiCall) -> bool:
         return asked.path == "/api/3/contacts"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         people = list(self.people.values())
         match asked.path.removeprefix("/api/3/").split("/"):
             case ["users", "me"]:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from adapters.platforms.beehiiv import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY, PUBLICATION = "bh_fake", "pub_00000000-0000-0000-0000-000000000001"
@@ -17,13 +17,13 @@ class BeehiivStage(PlatformStage):
     platform = PLATFORM
     credentials = {"apiKey": KEY, "publicationId": PUBLICATION}
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def is_look(self, asked: Asked) -> bool:
+    def is_lookup(self, asked: ApiCall) -> bool:
         return "/subscriptions/by_email/" in asked.path
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/v2/publications":
             return 200, {"data": [{"id": PUBLICATION, "name": "Ada's"}], "page": 1, "total_results": 1}
         sent = asked.path.removeprefix(_BY_EMAIL)

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from adapters.platforms.hubspot import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 TOKEN = "pat-na1-fake"  # nobody's
@@ -19,13 +19,13 @@ class HubSpotStage(PlatformStage):
     cannot = frozenset({"tags", "marks"})
     is_narrow = False
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def is_look(self, asked: Asked) -> bool:
+    def is_lookup(self, asked: ApiCall) -> bool:
         return asked.path.startswith(_CONTACTS)
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/account-info/v3/details":
             narrow = 403, {"status": "error", "message": "This token has no such scope.", "category": "MISSING_SCOPES"}
             return narrow if self.is_narrow else (200, {"portalId": 62515})

@@ -5,7 +5,7 @@ import hashlib
 from typing import Any
 
 from adapters.platforms.mailchimp import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY, AUDIENCE = "0123456789abcdef-us21", "a1b2c3"
@@ -19,14 +19,14 @@ class MailchimpStage(PlatformStage):
     credentials = {"apiKey": KEY, "listId": AUDIENCE}
     cannot = frozenset({"page", "marks"})
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         said = base64.b64decode(asked.headers.get("Authorization", "").removeprefix("Basic ")).decode()
         return said.partition(":")[2] == KEY
 
-    def is_look(self, asked: Asked) -> bool:
+    def is_lookup(self, asked: ApiCall) -> bool:
         return "/members/" in asked.path
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/3.0/ping":
             return 200, {"health_status": "Everything's Chimpy!"}
         if asked.path == f"/3.0/lists/{AUDIENCE}":

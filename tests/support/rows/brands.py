@@ -101,7 +101,7 @@ class Brand:
         """POST with the bearer key."""
         return self.call("POST", path, body, **headers)
 
-    def signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
+    def post_signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
         """POST with the bearer key and a good signature made `at` unix seconds (now)."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.call("POST", path, raw, **{"X_Service_Signature": self.signature(raw, at=at), **headers})
@@ -120,7 +120,7 @@ class Brand:
             "amountCents": 10_000,
             "currency": "USD",
         } | fields
-        return self.signed("/api/tracking/s2s", {name: value for name, value in body.items() if value is not ...})
+        return self.post_signed("/api/tracking/s2s", {name: value for name, value in body.items() if value is not ...})
 
     def refund(self, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
         """Post a signed refund."""
@@ -128,7 +128,7 @@ class Brand:
         if amount_cents is not None:
             body["refundAmountCents"] = amount_cents
         # The refund has no id of its own: two equal ones in a second would be one signature, so tests vary the time.
-        return self.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
+        return self.post_signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
 
     def program(self, **columns: Any) -> UUID:
         """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""

@@ -7,11 +7,11 @@ from domain import fraud
 from models import db
 from pipelines.fraud import fraud_events
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import ago
+from tests.support.rows.program_rows import time_ago
 from tests.support.running import following
 
 
-def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
+def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
     """Record that a click of an hour ago in the last program was blocked, and return the event's id."""
     sent: dict[str, Any] = {
         "organization_id": brand.id,
@@ -22,7 +22,7 @@ def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **
         "verdict": fraud.Verdict(score, reasons or ("headless", "language_mismatch")),
         "action": "blocked",
         "severity": fraud.severity(score),
-        "at": ago(hours=1),
+        "at": time_ago(hours=1),
     } | fields
     with db.unit_of_work(brand.id):
         fraud_events.record_event(**sent)

@@ -69,21 +69,21 @@ class Payroll:
             return run.create(organization_id=self.brand.id, request=request, now=clock.now())
 
     @classmethod
-    def owing(cls, app: Any) -> "Payroll":
+    def create_owing(cls, app: Any) -> "Payroll":
         """Make a brand that owes ann 20.00 USD."""
         made = cls.create(app)
         made.affiliate("ann")
         made.sell("ann")
         return made
 
-    def under_review(self) -> str:
+    def create_run_under_review(self) -> str:
         """Make a run that waits for a review; returns its id."""
         self.brand.set(needsReview="on")
         self.run()
         ((found,),) = self.brand.rows("select id from payout_run")
         return str(found)
 
-    def stuck(self) -> str:
+    def create_stuck_payout(self) -> str:
         """Make a payout whose rail has not said for an hour what became of it; returns its id."""
         self.brand.set(sandboxRail="slow")
         self.run()

@@ -23,7 +23,7 @@ def prepare(home: Path, kept_in: Path) -> None:
         if kept.exists():
             subprocess.run(["cp", "-R", f"{kept}/.", str(home)], check=True)  # in a third of copytree's time
             return
-        databases.make_template(server_pair.start(home, valkey=False, durable=False).database_owner_url)
+        databases.create_template(server_pair.start(home, valkey=False, durable=False).database_owner_url)
         server_pair.stop(home)
         for old in kept_in.glob("*-*"):
             shutil.rmtree(old)

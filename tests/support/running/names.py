@@ -6,7 +6,7 @@ from typing import Any
 _OWN = {None, "", "localhost", socket.gethostname()}
 
 
-def ask_nobody() -> None:
+def forbid_name_lookups() -> None:
     """Let this process know addresses and its own machine, and no other name."""
     look_up = socket.getaddrinfo
 

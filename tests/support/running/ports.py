@@ -7,7 +7,7 @@ import socket
 from contextlib import ExitStack
 
 
-def hold(port: int = 0) -> socket.socket:
+def hold_port(port: int = 0) -> socket.socket:
     """Return what keeps a port: nobody is given it by chance, and who asks for it by its number may listen there.
 
     Until somebody does, whoever calls is refused. It is given back with `close`. Raises OSError where `port` is taken.
@@ -22,19 +22,19 @@ def hold(port: int = 0) -> socket.socket:
     return held
 
 
-def hold_row(count: int) -> list[socket.socket]:
+def hold_ports(count: int) -> list[socket.socket]:
     """Return what keeps so many ports that follow one another."""
     while True:
         with ExitStack() as stack:
-            held = [stack.enter_context(hold())]
+            held = [stack.enter_context(hold_port())]
             try:
-                held += [stack.enter_context(hold(number(held[0]) + place)) for place in range(1, count)]
+                held += [stack.enter_context(hold_port(port_number(held[0]) + place)) for place in range(1, count)]
             except (OSError, OverflowError):
                 continue
             stack.pop_all()
             return held
 
 
-def number(held: socket.socket) -> int:
+def port_number(held: socket.socket) -> int:
     """Return the number of a port that is held."""
     return int(held.getsockname()[1])

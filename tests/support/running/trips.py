@@ -10,7 +10,7 @@ PAUSED = "select queue from queue_pause order by queue"
 
 
 @contextmanager
-def trips() -> Iterator[list[bytes]]:
+def record_round_trips() -> Iterator[list[bytes]]:
     """Give the list of what is sent meanwhile, round trip by round trip; what other threads send is not counted."""
     sent: list[bytes] = []
     mine = threading.get_ident()

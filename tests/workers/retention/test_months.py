@@ -10,14 +10,14 @@ from models import db, ids
 from models.upkeep import partitions as months
 from pipelines import partitions
 from tests.support import databases
-from tests.support.rows.ending import count, end
-from tests.support.rows.program_rows import ago, click
-from tests.support.running.hours import began
+from tests.support.rows.ending import count_brand_rows, end_due
+from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.running.hours import test_started_at
 
 
 def _keep():
     with db.any_org_work():
-        partitions.any_org_maintain(now=began())
+        partitions.any_org_maintain(now=test_started_at())
 
 
 def _id_of(month):
@@ -27,15 +27,15 @@ def _id_of(month):
     return UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
 
 
-def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, ben, flask):
+def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(isolated_database, brand, ben, flask):
     _keep()
     _keep()
     said = {one["table"]: one for one in flask.json("db", "partitions")}
-    year, month = divmod(began().year * 12 + began().month - 1 + partitions.MONTHS_AHEAD, 12)
+    year, month = divmod(test_started_at().year * 12 + test_started_at().month - 1 + partitions.MONTHS_AHEAD, 12)
     last = date(year, month + 1, 1)
     made, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
-    click(brand, ben, id=made)
-    click(brand, ben, id=stray)
+    insert_click(brand, ben, id=made)
+    insert_click(brand, ben, id=stray)
 
     assert set(said) == {"click", "audit_entry", "event", "delivery", "delivery_attempt"}
     assert all(not one["missing"] and f"{table}_{last:%Y_%m}" in str(one) for table, one in said.items())
@@ -46,9 +46,9 @@ def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, b
     assert "HAS NO PARTITION" not in flask("db", "partitions")[1]
 
 
-def test_a_month_that_is_missing_is_told(alone, app):
+def test_a_month_that_is_missing_is_told(isolated_database, app):
     _keep()  # the tests' database may have been made last month, and nobody makes it months since
-    far = began() + timedelta(days=500)
+    far = test_started_at() + timedelta(days=500)
     with db.any_org_work():
         standing = partitions.list_tables(now=far)
 
@@ -57,16 +57,16 @@ def test_a_month_that_is_missing_is_told(alone, app):
     assert 'finderfee_partition_months_missing{table="click"} 0.0' in page
 
 
-def test_what_lies_at_the_same_place_of_another_month_does_not_end(alone, brand, ben):
+def test_what_lies_at_the_same_place_of_another_month_does_not_end(isolated_database, brand, ben):
     _keep()
-    month = f"{(began() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
-    young = [click(brand, ben) for _ in range(3)]
-    old = [click(brand, ben, id=_id_of(month), occurred_at=ago(days=100)) for _ in range(100)]
+    month = f"{(test_started_at() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
+    young = [insert_click(brand, ben) for _ in range(3)]
+    old = [insert_click(brand, ben, id=_id_of(month), occurred_at=time_ago(days=100)) for _ in range(100)]
     places = brand.rows("select ctid::text, count(*) from click group by 1 having count(*) > 1")
 
-    assert end("clicks")["clicks"] >= len(old)
+    assert end_due("clicks")["clicks"] >= len(old)
 
-    assert count(brand, "click") == len(young), places
+    assert count_brand_rows(brand, "click") == len(young), places
     assert brand.rows("select sum(number)::int from click_hour") == [(len(old),)]
 
 
@@ -82,28 +82,30 @@ def test_a_partition_alone_says_nothing_to_the_service_and_keeps_the_walls(brand
 
 def test_a_month_that_is_over_is_dropped_once_it_is_empty(app, monkeypatch):
     monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         # As if the service had been upgraded two years ago.
-        databases.run(
+        databases.run_as_owner(
             url,
             "alter table click detach partition click_earlier; alter table click attach partition click_earlier"
             " for values from (minvalue) to (first_id_at(now() - interval '2 years'))",
         )
         with db.any_org_work():
-            assert months.create("click", ago(days=365).date().replace(day=1))
-            assert months.create("click", ago(days=300).date().replace(day=1))
-        held = f"click_{ago(days=300):%Y_%m}"
-        databases.run(url, f"alter table {held} disable trigger all; alter table {held} disable row level security")
-        databases.run(
+            assert months.create("click", time_ago(days=365).date().replace(day=1))
+            assert months.create("click", time_ago(days=300).date().replace(day=1))
+        held = f"click_{time_ago(days=300):%Y_%m}"
+        databases.run_as_owner(
+            url, f"alter table {held} disable trigger all; alter table {held} disable row level security"
+        )
+        databases.run_as_owner(
             url,
             f"insert into {held} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
-            f" first_id_at(date_trunc('month', '{ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
+            f" first_id_at(date_trunc('month', '{time_ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
             " gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ben', now()",
         )
         _keep()
         _keep()
-        there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        there = {name for (name,) in databases.select_as_owner(url, "select part::text from partition_bounds")}
 
     assert held in there
-    assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & there
+    assert not {f"click_{time_ago(days=365):%Y_%m}", "click_earlier"} & there
     assert "audit_entry_earlier" in there

@@ -10,11 +10,11 @@ import settings
 from adapters import sealing
 from adapters.fraud import human_check
 from models import db
-from tests.support.api.auditing import enter
+from tests.support.api.auditing import insert_entry
 from tests.support.databases import alter
 from tests.support.rows import leads, paid_leads
-from tests.support.rows.ending import dead_letter, end
-from tests.support.rows.program_rows import ago
+from tests.support.rows.ending import end_due, insert_dead_letter
+from tests.support.rows.program_rows import time_ago
 
 _HASH = r"hash:[0-9a-f]{32}"
 
@@ -22,14 +22,14 @@ _HASH = r"hash:[0-9a-f]{32}"
 @pytest.fixture
 def expired(brand, ben):
     """A lead that expired 40 days ago."""
-    answer = leads.signed(brand, email="Ada@Example.com", name="Ada")
+    answer = leads.post_signed_lead(brand, email="Ada@Example.com", name="Ada")
     assert answer.status_code == 200, answer.json
     _expire(brand, days=40)
     return brand
 
 
 def _expire(brand, *, days, state="Expired"):
-    alter(brand, "update lead set state = %s, expires_at = %s", state, ago(days=days))
+    alter(brand, "update lead set state = %s, expires_at = %s", state, time_ago(days=days))
 
 
 def _person(brand):
@@ -42,52 +42,52 @@ def _person(brand):
 def test_who_a_lead_was_is_forgotten_a_while_after_it_expired(expired):
     ((before_id, before_event),) = expired.rows("select id, event_id from lead")
 
-    end("leads")
+    end_due("leads")
 
     email, normalized, *rest = _person(expired)
     assert (email, rest) == ("", [None] * 4)
     assert re.fullmatch(_HASH, normalized)
     assert expired.rows("select id, event_id, state from lead") == [(before_id, before_event, "Expired")]
-    assert end("leads")["leads"] == 0, "and once"
+    assert end_due("leads")["leads"] == 0, "and once"
 
 
 @pytest.mark.parametrize(("state", "days"), [("Expired", 29), ("Open", 40), ("Invalidated", 40)])
 def test_a_lead_that_may_still_matter_is_not_forgotten(expired, state, days):
     _expire(expired, days=days, state=state)
 
-    end("leads")
+    end_due("leads")
 
     assert _person(expired)[0] == "Ada@Example.com"
 
 
 def test_a_lead_is_not_forgotten_while_a_sale_of_its_brand_waits_among_the_dead_letters(expired):
-    dead_letter(expired, "sales", days=1, name="sale.settle")
+    insert_dead_letter(expired, "sales", days=1, name="sale.settle")
 
-    end("leads")
+    end_due("leads")
 
     assert _person(expired)[0] == "Ada@Example.com"
 
 
 def test_nobody_is_paid_twice_for_a_person_who_is_forgotten(brand, drain):
-    with paid_leads.verified_by(URL="local"):
-        slug, person = paid_leads.campaign(brand), paid_leads.person()
-        paid_leads.send(brand, slug, email=person)
+    with paid_leads.configure_human_check(URL="local"):
+        slug, person = paid_leads.create_campaign(brand), paid_leads.unique_person_email()
+        paid_leads.send_lead(brand, slug, email=person)
         drain()
         _expire(brand, days=40)
-        end("leads")
-        paid_leads.send(brand, slug, email=person.upper())
+        end_due("leads")
+        paid_leads.send_lead(brand, slug, email=person.upper())
         drain()
 
-    assert len(paid_leads.rows(brand)) == 1
+    assert len(paid_leads.list_lead_conversions(brand)) == 1
 
 
 def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_listed(brand, drain, monkeypatch):
-    with paid_leads.verified_by(URL="local"):
-        slug, person = paid_leads.campaign(brand), paid_leads.person()
-        paid_leads.send(brand, slug, email=person)
+    with paid_leads.configure_human_check(URL="local"):
+        slug, person = paid_leads.create_campaign(brand), paid_leads.unique_person_email()
+        paid_leads.send_lead(brand, slug, email=person)
         drain()
         _expire(brand, days=40)
-        end("leads")
+        end_due("leads")
         former = os.environ["SECRET_KEY"]
         with monkeypatch.context() as changed:
             changed.setenv("SECRET_KEY", "another key that is long enough too")
@@ -95,18 +95,18 @@ def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_li
             settings.current.cache_clear()
             sealing.clear_caches()
             human_check.clear_caches()
-            paid_leads.send(brand, slug, email=person)
+            paid_leads.send_lead(brand, slug, email=person)
             drain()
         settings.current.cache_clear()
         sealing.clear_caches()
 
-    assert len(paid_leads.rows(brand)) == 1
+    assert len(paid_leads.list_lead_conversions(brand)) == 1
 
 
 @pytest.fixture
 def old_entry(brand):
     """An entry of 100 days ago from 203.0.113.7."""
-    enter(brand, at=ago(days=100))
+    insert_entry(brand, at=time_ago(days=100))
     return brand
 
 
@@ -115,10 +115,10 @@ def _ips(brand):
 
 
 def test_an_old_address_becomes_a_hash_and_is_still_found_by_whoever_knows_it(old_entry):
-    enter(old_entry, at=ago(days=80))
+    insert_entry(old_entry, at=time_ago(days=80))
     before = old_entry.rows("select to_jsonb(e) - 'ip' from audit_entry e order by created_at")
 
-    end("audit_addresses")
+    end_due("audit_addresses")
 
     hashed, kept = _ips(old_entry)
     assert re.fullmatch(_HASH, hashed)
@@ -153,14 +153,14 @@ def test_nothing_else_of_an_audit_entry_can_be_changed(old_entry, change):
 
 @pytest.mark.parametrize("statement", ["update audit_entry set ip = 'hash:' || md5('x')", "delete from audit_entry"])
 def test_a_young_entry_changes_not_at_all(brand, statement):
-    enter(brand, at=ago(days=29))
+    insert_entry(brand, at=time_ago(days=29))
 
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(brand.id):
         db.db.run(statement)
 
 
 def test_a_hash_is_no_address_to_be_hashed_again(old_entry):
-    end("audit_addresses")
+    end_due("audit_addresses")
 
     with pytest.raises(peewee.PeeweeException, match="append-only"), db.unit_of_work(old_entry.id):
         db.db.run("update audit_entry set ip = 'hash:' || md5('x')")

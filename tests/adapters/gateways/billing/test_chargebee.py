@@ -19,9 +19,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import find_tag, list_claims
-from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticated
+from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticate
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.told import account, facts, inbound, list_facts
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
 SUBSCRIPTION = {
@@ -157,23 +157,23 @@ def test_a_trial_is_a_start_and_a_paid_subscription_only_a_referral(stage):
 
 def test_what_is_told_is_read_again_and_only_that_counts(stage):
     sale = stage.pay(Purchase(cents=10_890))
-    told = json.loads(sale.sent[0].body)
+    told = json.loads(sale.notifications[0].body)
     told["content"]["transaction"]["amount"] = 99_999_900
-    (paid,) = facts(stage, authenticated(json.dumps(told).encode()))
+    (paid,) = facts(stage, authenticate(json.dumps(told).encode()))
     assert paid.amount_cents == 10_890
 
     told["id"] = "ev_made_up"
-    assert facts(stage, authenticated(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert facts(stage, authenticate(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
     told["id"] = "../events"
-    assert facts(stage, authenticated(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert facts(stage, authenticate(json.dumps(told).encode())) == [IgnoredFact("unknown_at_gateway")]
 
 
 def test_an_event_that_is_read_under_another_id_is_refused(stage):
     sale = stage.pay(Purchase())
-    told = json.loads(sale.sent[0].body)
+    told = json.loads(sale.notifications[0].body)
     stage.objects["/events/ev_x"] = {"event": told}
     with pytest.raises(UnreadableEvent):
-        facts(stage, authenticated(json.dumps({**told, "id": "ev_x"}).encode()))
+        facts(stage, authenticate(json.dumps({**told, "id": "ev_x"}).encode()))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_cannot_be_read_is_no_money(stage, change):
     ["", "Basic", "Basic !", "Bearer ZmluZGVyZmVl", "Basic Og==", "Basic " + "A" * 500, "Basic \xe9"],
 )
 def test_other_headers_prove_nothing(stage, header):
-    sent = replace(stage.pay(Purchase()).sent[0], headers={"Authorization": header})
+    sent = replace(stage.pay(Purchase()).notifications[0], headers={"Authorization": header})
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), inbound(sent))
 
@@ -212,10 +212,10 @@ def test_user_and_password_count_together(stage):
         former=({"webhookUser": "old", "webhookPassword": "b"},),
     )
     for user, password in ((USER, "new"), ("old", "b")):
-        assert GATEWAY.prove(rotated, inbound(authenticated(b"{}", user=user, password=password))).deliveries
+        assert GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password))).deliveries
     for user, password in (("old", "new"), (USER, "b"), (USER, PASSWORD), (USER, "")):
         with pytest.raises(NotProved):
-            GATEWAY.prove(rotated, inbound(authenticated(b"{}", user=user, password=password)))
+            GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password)))
 
 
 def test_a_pair_that_was_not_typed_is_made_shown_once_and_counts_until_one_is_typed(stage):
@@ -224,11 +224,11 @@ def test_a_pair_that_was_not_typed_is_made_shown_once_and_counts_until_one_is_ty
     made = dict(subscribed.made)
     assert set(made) == {"webhookUser", "webhookPassword"}
     assert made.items() <= dict(subscribed.setup.values).items()
-    sent = authenticated(b"{}", user=made["webhookUser"], password=made["webhookPassword"])
+    sent = authenticate(b"{}", user=made["webhookUser"], password=made["webhookPassword"])
     assert GATEWAY.prove(replace(bare, made=made), inbound(sent)).deliveries
 
     typed = replace(account(stage), made=made)
-    assert GATEWAY.prove(typed, inbound(authenticated(b"{}"))).deliveries
+    assert GATEWAY.prove(typed, inbound(authenticate(b"{}"))).deliveries
     with pytest.raises(NotProved):
         GATEWAY.prove(typed, inbound(sent))
     assert GATEWAY.subscribe(account(stage), "https://finderfee.example/x").made == {}
@@ -243,7 +243,7 @@ def test_a_site_is_found_by_its_name_or_address(stage, site):
 def test_a_site_that_is_none_is_never_called(stage, site):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, site=site))
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 def test_what_happens_to_a_payment_later_is_listed_apart_from_it(stage):
@@ -252,6 +252,6 @@ def test_what_happens_to_a_payment_later_is_listed_apart_from_it(stage):
         stage.event(
             "transaction_updated", {"transaction": {**TRANSACTION, "id": f"t{number}", "status": "late_failure"}}
         )
-    found = listed(stage, stage.now - timedelta(hours=1))
+    found = list_facts(stage, stage.now - timedelta(hours=1))
     assert len(found) == 121
-    assert sum(asked.path == "/api/v2/events" for asked in stage.asked) == 2
+    assert sum(asked.path == "/api/v2/events" for asked in stage.calls) == 2

@@ -17,9 +17,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, signed
-from tests.support.gateways.stage import Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, sign
+from tests.support.gateways.stage import Notification
+from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 ADDRESS = "https://finderfee.example/api/gateways/maxio/token"
 SUBSCRIPTION = {
@@ -76,9 +76,9 @@ def _refunds(stage, *placed, payload=None, **invoice):
 
 def test_the_test_vector_holds_and_is_a_ping(stage):
     header = "e44a03445368e84abc4f064181374eee36460a1b348e29ab8adf5e4ffc314210"
-    sent = Sent(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
+    sent = Notification(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
     assert facts(stage, sent) == [IgnoredFact("ping")]
-    assert [delivery.key for delivery in delivered(stage, sent)] == ["1"]
+    assert [delivery.key for delivery in list_deliveries(stage, sent)] == ["1"]
 
 
 def test_the_older_signature_is_never_taken(stage):
@@ -86,7 +86,7 @@ def test_the_older_signature_is_never_taken(stage):
     digest = hashlib.md5(SHARED.encode() + body).hexdigest()
     for headers in ({"X-Chargify-Webhook-Signature": digest}, {SIGNATURE: digest}, {SIGNATURE: ""}, {}):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Sent(body, headers)))
+            GATEWAY.prove(account(stage), inbound(Notification(body, headers)))
 
 
 def test_a_first_payment_as_it_is_sent(stage):
@@ -262,7 +262,7 @@ def test_what_was_missed_is_listed_once_and_without_what_is_older(stage):
     for _ in range(210):
         stage.webhook("statement_settled", {})
 
-    found = listed(stage, stage.now - timedelta(hours=1))
+    found = list_facts(stage, stage.now - timedelta(hours=1))
     assert set(found) == {"reconcile:7002", "reconcile:7104"}
     assert found["reconcile:7002"][0].amount_cents == 6400
     assert found["reconcile:7104"][0].sale_ids == ("7001",)
@@ -273,14 +273,14 @@ def test_chargebacks_are_found_in_the_list_of_invoice_events(stage, status, stat
     stage.add_invoice({**INVOICE})
     told = {"event_data": {"chargeback_status": status}, "timestamp": "2026-01-05T00:00:00Z"}
     stage.chargebacks.append({"id": 83, "invoice": {"uid": "inv_1"}, **told})
-    (fact,) = listed(stage, datetime(2026, 1, 1, tzinfo=UTC))["reconcile:chargeback:83"]
+    (fact,) = list_facts(stage, datetime(2026, 1, 1, tzinfo=UTC))["reconcile:chargeback:83"]
     if state is None:
         assert fact == IgnoredFact("no_money_moved")
     else:
         at = datetime(2026, 1, 5, tzinfo=UTC)
         assert fact == DisputeFact(dispute_id="inv_1", sale_ids=("7001",), state=DisputeState(state), at=at)
         stage.invoices[0]["payments"] = [PAYMENT, {**PAYMENT, "transaction_id": 7002}]
-        found = listed(stage, datetime(2026, 1, 1, tzinfo=UTC))
+        found = list_facts(stage, datetime(2026, 1, 1, tzinfo=UTC))
         assert found["reconcile:chargeback:83"] == [UnclearFact("not_confirmed")]
 
 
@@ -318,13 +318,13 @@ def test_an_endpoint_that_could_not_be_switched_on_is_taken_back(stage):
 def test_a_place_that_is_none_is_never_called(stage, typed):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, **typed))
-    assert stage.asked == []
+    assert stage.calls == []
     assert GATEWAY.check(account(stage, subdomain="https://Acme.chargify.com/", region="EU")).account == "acme"
 
 
 def test_a_form_that_is_none_is_kept_as_it_came(stage):
     for body in (b"id=1&event", b"event=payment_success&payload[transaction][id]=1" + b"&a[b]=1" * 2000, b"\xff=1"):
-        (delivery,) = delivered(stage, signed(body))
+        (delivery,) = list_deliveries(stage, sign(body))
         assert delivery.raw == body
         with pytest.raises(UnreadableEvent):
             GATEWAY.facts(account(stage), delivery)

@@ -17,7 +17,7 @@ from domain.gateways.facts import (
     StartFact,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.billing.paddle import signed
+from tests.support.gateways.billing.paddle import sign
 from tests.support.gateways.told import account, facts
 
 TOTALS = {
@@ -75,7 +75,7 @@ def stage(stage):
 
 def _told(stage, kind, told, at="2026-01-02T03:01:00Z"):
     event = {"event_id": "evt_P1", "event_type": kind, "occurred_at": at, "notification_id": "ntf_P1", "data": told}
-    found = facts(stage, signed(json.dumps(event).encode()))
+    found = facts(stage, sign(json.dumps(event).encode()))
     assert len(found) == 1
     return found[0]
 

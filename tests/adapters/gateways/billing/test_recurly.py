@@ -20,9 +20,9 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.recurly import SECRET, signed
+from tests.support.gateways.billing.recurly import SECRET, sign
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}
@@ -187,7 +187,7 @@ def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_c
 )
 def test_what_tells_the_same_money_again_is_ignored_unread(stage, kind, event):
     assert facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 @pytest.mark.parametrize(("ends", "kind"), [("2026-01-09T00:00:00Z", StartFact), (None, ReferralFact)])
@@ -202,10 +202,10 @@ def test_a_subscription_that_starts_with_a_trial_is_a_start(stage, ends, kind):
 
 def test_both_digests_of_a_rotation_count(stage):
     for secrets in ((SECRET, "other"), ("other", SECRET)):
-        assert GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets))).deliveries
+        assert GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets))).deliveries
     for secrets in (("other", "another"), ()):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets)))
+            GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets)))
 
 
 @pytest.mark.parametrize("header", ["", ",", "now,ab", "-1,ab", "1700000000000", "9" * 40 + ",ab", "\xe9,\xe9"])
@@ -223,10 +223,10 @@ def test_xml_is_unsigned_and_refused(stage):
 def test_one_object_has_as_many_keys_as_things_happen_to_it(stage):
     sent = [stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")]
     sent.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
-    keys = [delivery.key for delivery in delivered(stage, *sent)]
+    keys = [delivery.key for delivery in list_deliveries(stage, *sent)]
     assert keys[1] == keys[2]
     assert len(set(keys)) == 3
-    (long,) = delivered(stage, stage.notice("payment", "refunded", id="x" * 5000))
+    (long,) = list_deliveries(stage, stage.notice("payment", "refunded", id="x" * 5000))
     assert "x" * 500 in long.key
 
 
@@ -234,7 +234,7 @@ def test_the_region_chooses_the_place_and_another_is_never_called(stage):
     assert GATEWAY.check(account(stage, region="EU")).account == "acme"
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, region="evil.example/"))
-    assert len(stage.asked) == 1
+    assert len(stage.calls) == 1
 
 
 def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(stage):
@@ -243,7 +243,7 @@ def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(st
         stage.add_transaction({**REFUND, "id": f"r{number}", "uuid": f"r{number}"})
     stage.add_transaction({**REFUND, "id": "p", "uuid": "p", "status": "pending"})
     stage.add_transaction({**REFUND, "id": "v", "uuid": "v", "type": "purchase", "status": "void"})
-    found = listed(stage, stage.now - timedelta(hours=1))
+    found = list_facts(stage, stage.now - timedelta(hours=1))
     assert len(found) == 1 + 250 + 1
     assert "reconcile:v:void" in found
     raw = json.loads(next(one.raw for page in GATEWAY.list_payments(account(stage), AT) for one in page))
@@ -251,7 +251,7 @@ def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(st
 
 
 def test_what_is_listed_without_a_time_stands_in_nobodys_way(stage):
-    stage.malformed()
+    stage.create_malformed_event()
     ((delivery,),) = GATEWAY.list_payments(account(stage), stage.now)
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
@@ -259,4 +259,4 @@ def test_what_is_listed_without_a_time_stands_in_nobodys_way(stage):
 
 def test_an_invoice_that_was_paid_before_is_not_listed_when_it_changes(stage):
     stage.add_invoice({**INVOICE, "updated_at": stage.now.isoformat()})
-    assert listed(stage, stage.now - timedelta(hours=1)) == {}
+    assert list_facts(stage, stage.now - timedelta(hours=1)) == {}

@@ -19,9 +19,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.braintree import signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.braintree import sign
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 CHARGED = (
     b"<notification><kind>subscription_charged_successfully</kind>"
@@ -49,9 +49,9 @@ PING = (
 _KEYS = {"merchantId": "m", "publicKey": "pub", "privateKey": "priv"}
 
 
-def _swapped(old: bytes, new: bytes, told: bytes = CHARGED) -> Sent:
+def _swapped(old: bytes, new: bytes, told: bytes = CHARGED) -> Notification:
     assert old in told
-    return signed(told.replace(old, new))
+    return sign(told.replace(old, new))
 
 
 def _credit(**other: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _credit(**other: str) -> dict[str, str]:
 
 
 def test_the_known_challenge_is_answered():
-    asked = Sent(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
+    asked = Notification(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
     proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
     assert proved.body == b"pub|5d50acea216b983cf6c6d424dbaa95d601aed729"
     assert (proved.deliveries, proved.status) == ((), 200)
@@ -68,13 +68,13 @@ def test_the_known_challenge_is_answered():
 
 @pytest.mark.parametrize("challenge", ["", "20f9", "20F9F8ED05F77439FE955C977E4C8A53", "a" * 33, "g" * 20])
 def test_a_challenge_that_is_none_is_refused(challenge):
-    asked = Sent(b"", method="GET", query={"bt_challenge": challenge})
+    asked = Notification(b"", method="GET", query={"bt_challenge": challenge})
     with pytest.raises(NotProved):
         GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(asked))
 
 
 def test_a_charge_of_a_subscription_is_a_payment(stage):
-    (payment,) = facts(stage, signed(CHARGED))
+    (payment,) = facts(stage, sign(CHARGED))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("bt_tx1", 4999, "USD")
     assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -123,13 +123,13 @@ def test_an_order_id_names_somebody_only_as_a_query(stage, order, slugs):
 def test_what_the_customer_carries_is_looked_up(stage):
     sale = stage.pay(Purchase(slug=None, email=None))
     stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
-    (payment,) = facts(stage, *sale.sent)
+    (payment,) = facts(stage, *sale.notifications)
     closer = GATEWAY.look_closer(account(stage), payment.origin)
     assert (closer.email, [claim.slug for claim in list_claims(closer.carriers, [])]) == ("ann@example.com", ["jane"])
 
 
 def test_a_chargeback_holds_and_a_question_of_the_bank_does_not(stage):
-    (dispute,) = facts(stage, signed(CHARGEBACK))
+    (dispute,) = facts(stage, sign(CHARGEBACK))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("bt_d1", ("bt_tx1",), DisputeState.Opened)
     asked = _swapped(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
@@ -139,7 +139,7 @@ def test_a_chargeback_holds_and_a_question_of_the_bank_does_not(stage):
 
 
 def test_a_ping_means_nothing(stage):
-    assert facts(stage, signed(PING)) == [IgnoredFact("ping")]
+    assert facts(stage, sign(PING)) == [IgnoredFact("ping")]
 
 
 @pytest.mark.parametrize("amount", [b"-49.99", b"x", b"", b"1e30", b"9" * 30])
@@ -159,8 +159,8 @@ def test_a_charge_that_was_declined_is_no_money(stage, status):
 
 
 def test_the_key_is_of_the_payload_and_the_same_when_it_comes_again(stage):
-    (first,), (again,) = delivered(stage, signed(CHARGED)), delivered(stage, signed(CHARGED))
-    (other,) = delivered(stage, signed(CHARGEBACK))
+    (first,), (again,) = list_deliveries(stage, sign(CHARGED)), list_deliveries(stage, sign(CHARGED))
+    (other,) = list_deliveries(stage, sign(CHARGEBACK))
     assert first.key == again.key != other.key
     assert first.key.startswith("sha256:")
     assert first.raw == CHARGED
@@ -180,21 +180,21 @@ def test_the_key_is_of_the_payload_and_the_same_when_it_comes_again(stage):
 )
 def test_a_form_without_its_signature_is_refused(stage, form):
     with pytest.raises(NotProved):
-        delivered(stage, Sent(urlencode(form).encode()))
+        list_deliveries(stage, Notification(urlencode(form).encode()))
 
 
 def test_a_signature_by_another_pair_of_keys_is_refused(stage):
     with pytest.raises(NotProved):
-        delivered(stage, signed(CHARGED, public="another"))
+        list_deliveries(stage, sign(CHARGED, public="another"))
     with pytest.raises(NotProved):
-        delivered(stage, signed(CHARGED, private="another"))
+        list_deliveries(stage, sign(CHARGED, private="another"))
 
 
 def test_a_pair_of_keys_is_never_mixed_with_the_former(stage):
     former = {**stage.credentials, "publicKey": "old", "privateKey": "old private"}
     rotated = GatewayAccount("live", stage.credentials, former=(former,))
     for public, private in (("public_fake", "private_fake"), ("old", "old private")):
-        assert GATEWAY.prove(rotated, inbound(signed(CHARGED, public, private))).deliveries
+        assert GATEWAY.prove(rotated, inbound(sign(CHARGED, public, private))).deliveries
 
 
 _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
@@ -214,7 +214,7 @@ _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
     ],
 )
 def test_a_document_that_is_none_or_declares_anything_is_unreadable(stage, document):
-    (delivery,) = delivered(stage, signed(document))
+    (delivery,) = list_deliveries(stage, sign(document))
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
 
@@ -225,7 +225,7 @@ def test_xml_becomes_what_json_would_have_been():
 
 
 def test_a_refund_that_failed_is_undone(stage):
-    told = stage.told("refund_failed", {"transaction": _credit(status="settlement_declined")})
+    told = stage.notify("refund_failed", {"transaction": _credit(status="settlement_declined")})
     (restored,) = facts(stage, told)
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
@@ -233,11 +233,11 @@ def test_a_refund_that_failed_is_undone(stage):
 
 def test_a_debit_that_bounced_is_taken_back_only_where_it_counted(stage):
     sale = {"id": "bt_tx1", "type": "sale", "status": "settlement_declined"}
-    assert facts(stage, stage.told("transaction_settlement_declined", {"transaction": sale})) == [
+    assert facts(stage, stage.notify("transaction_settlement_declined", {"transaction": sale})) == [
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    told = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
+    told = facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
     assert told == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
@@ -252,7 +252,7 @@ def test_sales_refunds_and_voids_are_found_page_by_page(stage):
     stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
     stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
-    found = listed(stage, stage.now - timedelta(hours=1))
+    found = list_facts(stage, stage.now - timedelta(hours=1))
     kinds = [type(fact) for told in found.values() for fact in told]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 1, 1)
     (refund,), (undone,) = found["reconcile:bt_tx4"], found["reconcile:charge:voided"]
@@ -264,7 +264,7 @@ def test_sales_refunds_and_voids_are_found_page_by_page(stage):
 def _part(stage, number, **other):
     sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
     part = stage.make({"id": f"p{number}", **sale, **other})
-    (payment,) = facts(stage, stage.told("transaction_settled", {"transaction": part}))
+    (payment,) = facts(stage, stage.notify("transaction_settled", {"transaction": part}))
     return payment.order_id
 
 
@@ -293,4 +293,4 @@ def test_a_page_that_is_no_answer_is_no_account_and_no_empty_list(stage):
             GATEWAY.check(account(stage))
         stage.faults.append(fault)
         with pytest.raises(GatewayUnreachable):
-            listed(stage, stage.now)
+            list_facts(stage, stage.now)

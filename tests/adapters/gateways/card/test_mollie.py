@@ -18,9 +18,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.mollie import called, signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.mollie import build_classic_call, sign
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
 PAYMENT = {
@@ -54,39 +54,39 @@ CHARGEBACK = {
 }
 
 
-def _event(kind: str, entity: dict, **other: object) -> Sent:
+def _event(kind: str, entity: dict, **other: object) -> Notification:
     event = {"resource": "event", "id": "event_M3", "type": kind, "entityId": entity["id"]}
     event |= {"createdAt": "2026-01-03T00:00:00+00:00", "_embedded": {"entity": entity}, **other}
-    return signed(json.dumps(event).encode())
+    return sign(json.dumps(event).encode())
 
 
 def test_the_known_signature_holds():
     body = b'{"id":"evt_1","object":"event"}'
     header = "sha256=f695efb2ae3a54d64edfc29516621dcc33ea1ecc9d1b0e695cb6045b654a96ed"
     known = GatewayAccount("live", {"apiKey": "live_1", "webhookSecret": "msecret"})
-    proved = GATEWAY.prove(known, inbound(Sent(body, {"X-Mollie-Signature": header})))
+    proved = GATEWAY.prove(known, inbound(Notification(body, {"X-Mollie-Signature": header})))
     assert [delivery.key for delivery in proved.deliveries] == ["evt_1"]
 
 
 def test_one_of_the_two_signatures_of_a_rotation_is_enough(stage):
     body = json.dumps({"id": "event_1", "type": "payment.paid"}).encode()
-    assert delivered(stage, signed(body, "the-next", "msecret_fake"))
+    assert list_deliveries(stage, sign(body, "the-next", "msecret_fake"))
     with pytest.raises(NotProved):
-        delivered(stage, signed(body, "the-next", "another"))
+        list_deliveries(stage, sign(body, "the-next", "another"))
 
 
 def test_an_event_without_its_signature_is_refused(stage):
-    (sent,) = stage.pay(Purchase()).sent
+    (sent,) = stage.pay(Purchase()).notifications
     with pytest.raises(NotProved):
-        delivered(stage, Sent(sent.body))
+        list_deliveries(stage, Notification(sent.body))
     with pytest.raises(NotProved):
-        delivered(stage, Sent(sent.body, {"X-Mollie-Signature": ""}))
+        list_deliveries(stage, Notification(sent.body, {"X-Mollie-Signature": ""}))
 
 
 def test_a_call_is_not_believed_the_payment_is_read(stage):
     stage.make(PAYMENT)
-    (delivery,) = delivered(stage, called("tr_M1"))
-    assert stage.asked == []  # the request itself asks nobody
+    (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
+    assert stage.calls == []  # the request itself asks nobody
 
     (payment,) = GATEWAY.facts(account(stage), delivery)
     assert isinstance(payment, PaymentFact)
@@ -98,7 +98,9 @@ def test_a_call_is_not_believed_the_payment_is_read(stage):
 def test_every_call_is_worked_on_and_tells_what_happened_by_then(stage):
     stage.make(PAYMENT)
     (first,), (again,) = (
-        GATEWAY.prove(account(stage), inbound(called("tr_M1"), PAID + timedelta(milliseconds=later))).deliveries
+        GATEWAY.prove(
+            account(stage), inbound(build_classic_call("tr_M1"), PAID + timedelta(milliseconds=later))
+        ).deliveries
         for later in (0, 1)
     )
     assert first.key != again.key
@@ -116,18 +118,18 @@ def test_every_call_is_worked_on_and_tells_what_happened_by_then(stage):
 
 
 def test_a_call_for_what_is_not_there_means_nothing(stage):
-    assert facts(stage, called("tr_Nobody")) == [IgnoredFact("unknown_there")]
-    assert facts(stage, called("ord_1")) == [IgnoredFact("unknown_type")]
+    assert facts(stage, build_classic_call("tr_Nobody")) == [IgnoredFact("unknown_there")]
+    assert facts(stage, build_classic_call("ord_1")) == [IgnoredFact("unknown_type")]
 
 
 @pytest.mark.parametrize("named", ["", "tr_", "tr_../profiles", "tr_1/refunds", "tr_1?a", "x" * 500, "tr_" + "1" * 500])
 def test_a_call_that_names_no_id_is_refused(stage, named):
     with pytest.raises(NotProved):
-        delivered(stage, called(named))
+        list_deliveries(stage, build_classic_call(named))
 
 
 def test_a_call_while_the_gateway_is_away_waits(stage):
-    (delivery,) = delivered(stage, called("tr_M1"))
+    (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
     stage.faults.append("fail")
     with pytest.raises(GatewayUnreachable):
         GATEWAY.facts(account(stage), delivery)
@@ -167,7 +169,7 @@ def test_a_bad_amount_is_never_money(stage, value):
 def test_unreadable_refund_of_a_call_waits_for_a_person_while_its_payment_counts(stage, entity):
     stage.make({**PAYMENT})
     stage.make({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
-    payment, unclear = facts(stage, called("tr_M1"))
+    payment, unclear = facts(stage, build_classic_call("tr_M1"))
     assert (payment.amount_cents, unclear) == (2_495, UnclearFact("refund_amount_unknown"))
 
 
@@ -216,9 +218,9 @@ def test_every_page_is_read_as_far_as_something_may_be_new(stage):
     stage.make({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
     stage.make({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
 
-    found = listed(stage, since)
+    found = list_facts(stage, since)
     assert list(found) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
-    assert len([asked for asked in stage.asked if asked.path == "/v2/payments"]) == 3
+    assert len([asked for asked in stage.calls if asked.path == "/v2/payments"]) == 3
 
 
 def test_a_key_that_may_not_make_webhooks_leaves_it_to_the_brand(stage):
@@ -239,13 +241,13 @@ def test_a_list_that_is_refused_says_so(stage):
     stage.faults.extend(["", "busy"])
     stage.pay(Purchase())
     with pytest.raises(GatewayUnreachable):
-        listed(stage, stage.now - timedelta(hours=1))
+        list_facts(stage, stage.now - timedelta(hours=1))
 
 
 def test_a_renewal_is_another_payment_of_the_subscription(stage):
     again = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
     stage.make({**PAYMENT, **again, "paidAt": "2026-02-02T03:01:00+00:00"})
-    (payment,) = [fact for fact in facts(stage, called("tr_M2")) if isinstance(fact, PaymentFact)]
+    (payment,) = [fact for fact in facts(stage, build_classic_call("tr_M2")) if isinstance(fact, PaymentFact)]
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
     assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")
     assert payment.paid_at == datetime(2026, 2, 2, 3, 1, tzinfo=UTC)

@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.paypal import signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.paypal import sign
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
 CAPTURE = {
@@ -197,52 +197,52 @@ def test_an_id_that_is_none_is_never_money(stage):
 
 def test_the_verdict_is_asked_with_the_bytes_as_they_came(stage):
     body = b'{ "id":"WH-9", "b":1.0,"a":{ },"event_type":"X", "resource":{}}'
-    (delivery,) = delivered(stage, signed(body))
+    (delivery,) = list_deliveries(stage, sign(body))
     assert (delivery.key, delivery.raw) == ("WH-9", body)
-    assert body in stage.asked[-1].body
+    assert body in stage.calls[-1].body
 
 
 @pytest.mark.parametrize("body", [b'{},"webhook_id":"WH-OTHER"', b"{}}", b'{"a":1}{"b":2}', b"[]", b"7"])
 def test_a_body_that_is_not_one_object_is_not_asked_about(stage, body):
     with pytest.raises(NotProved):
-        delivered(stage, signed(body))
-    assert stage.asked == []
+        list_deliveries(stage, sign(body))
+    assert stage.calls == []
 
 
 def test_a_request_without_one_of_its_headers_is_refused(stage):
-    (sent,) = stage.pay(Purchase()).sent
+    (sent,) = stage.pay(Purchase()).notifications
     for name in sent.headers:
         with pytest.raises(NotProved):
-            delivered(stage, Sent(sent.body, {**sent.headers, name: ""}))
-    assert stage.asked == []
+            list_deliveries(stage, Notification(sent.body, {**sent.headers, name: ""}))
+    assert stage.calls == []
 
 
 def test_an_event_for_another_webhook_is_refused(stage):
     with pytest.raises(NotProved):
-        delivered(stage, signed(b'{"id":"WH-1"}', "WH-HOOK-OTHER"))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}', "WH-HOOK-OTHER"))
 
 
 @pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html", "refuse"])
 def test_an_event_is_asked_for_again_where_the_verdict_cannot_be_had(stage, fault):
     stage.faults.append(fault)
     with pytest.raises(GatewayUnreachable):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
 
 
 def test_a_token_is_kept_and_got_anew_when_it_is_refused(stage):
     for _ in range(2):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 1
 
     stage.tokens.clear()
-    delivered(stage, signed(b'{"id":"WH-1"}'))
+    list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 1
 
 
 def test_a_token_that_ends_soon_is_not_kept(stage):
     stage.lives_s = 30
     for _ in range(2):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 2
 
 
@@ -266,7 +266,7 @@ def test_the_report_is_read_month_by_month_and_page_by_page(stage):
         stage.now = datetime.now(UTC) - timedelta(days=days)
         sales = [stage.pay(Purchase(customer=str(number))) for number in range(101)]
         stage.refund(stage.pay(Purchase(renews=sales[0])), 10_890)
-    found = listed(stage, datetime.now(UTC) - timedelta(days=50))
+    found = list_facts(stage, datetime.now(UTC) - timedelta(days=50))
     kinds = [type(fact) for told in found.values() for fact in told]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact)) == (204, 2)
 
@@ -285,14 +285,14 @@ def test_the_report_is_read_month_by_month_and_page_by_page(stage):
 def test_a_line_of_the_report_that_is_no_payment_is_passed_over(stage, changes):
     stage.pay(Purchase())
     stage.report[0]["transaction_info"] |= changes
-    assert listed(stage, stage.now - timedelta(hours=1)) == {}
+    assert list_facts(stage, stage.now - timedelta(hours=1)) == {}
 
 
 def test_money_that_the_report_says_was_taken_is_the_same_loss(stage):
     sale = stage.pay(Purchase())
     stage.refund(sale, 10_890)
     stage.report[1]["transaction_info"]["transaction_event_code"] = "T1201"
-    (lost,) = list(listed(stage, stage.now - timedelta(hours=1)).values())[1]
+    (lost,) = list(list_facts(stage, stage.now - timedelta(hours=1)).values())[1]
     assert isinstance(lost, DisputeFact)
     assert (lost.dispute_id, lost.state) == (sale.id, DisputeState.Lost)
 
@@ -300,10 +300,10 @@ def test_money_that_the_report_says_was_taken_is_the_same_loss(stage):
 def test_an_app_that_may_not_search_keeps_its_good_credentials(stage):
     stage.faults.extend(["", "forbid", "", "forbid"])
     with pytest.raises(GatewayRejected, match="Transaction search"):
-        listed(stage, stage.now - timedelta(hours=1))
+        list_facts(stage, stage.now - timedelta(hours=1))
 
 
 def test_the_former_app_vouches_for_its_hour(stage):
-    former = {**stage.credentials, **stage.made}
-    rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.made, (former,))
-    assert GATEWAY.prove(rotated, inbound(signed(json.dumps({"id": "WH-1"}).encode()))).deliveries
+    former = {**stage.credentials, **stage.subscription}
+    rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.subscription, (former,))
+    assert GATEWAY.prove(rotated, inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries

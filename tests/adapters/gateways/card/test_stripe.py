@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     StartFact,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.stripe import signed
+from tests.support.gateways.card.stripe import sign
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.told import account, facts, inbound
 
@@ -102,7 +102,7 @@ def stage(stage):
 
 def _told(stage, kind, told, created=_CREATED, event_id="evt_A1"):
     event = {"id": event_id, "object": "event", "created": created, "livemode": True, "type": kind}
-    found = facts(stage, signed(json.dumps({**event, "data": {"object": told}}).encode()))
+    found = facts(stage, sign(json.dumps({**event, "data": {"object": told}}).encode()))
     assert len(found) == 1
     return found[0]
 
@@ -284,12 +284,12 @@ def test_a_customer_brings_their_metadata(stage):
     sale = stage.pay(Purchase(slug=None))
     customer = {"id": "cus_1", "email": "ann@example.com", "metadata": {"affiliate_slug": "anna"}}
     stage.objects["/v1/customers/cus_1"] = customer
-    (paid,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
+    (paid,) = [fact for fact in facts(stage, *sale.notifications) if isinstance(fact, PaymentFact)]
     closer = GATEWAY.look_closer(account(stage), paid.origin)
     assert [claim.slug for claim in list_claims(closer.carriers, ["via"])] == ["anna"]
 
 
 def test_an_events_id_is_its_key(stage):
     body = json.dumps({"id": "evt_A4", "type": "invoice.paid", "data": {"object": INVOICE}}).encode()
-    (delivery,) = GATEWAY.prove(account(stage), inbound(signed(body))).deliveries
+    (delivery,) = GATEWAY.prove(account(stage), inbound(sign(body))).deliveries
     assert (delivery.key, delivery.id, delivery.type) == ("evt_A4", "evt_A4", "invoice.paid")

@@ -22,7 +22,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.digital.gumroad import SELLER, TOKEN, form
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"accessToken": TOKEN}, {"sellerId": SELLER})
 _SALE = {
@@ -63,7 +63,7 @@ _API_SALE = {
 }
 
 
-def _inbound(sent: Sent, at: datetime | None = None) -> Inbound:
+def _inbound(sent: Notification, at: datetime | None = None) -> Inbound:
     return Inbound("POST", sent.headers, {}, sent.body, at or datetime.now(UTC))
 
 
@@ -105,7 +105,7 @@ def test_brackets_are_read_however_they_are_encoded(stage, name):
 
 def test_a_sale_of_another_seller_or_that_the_api_does_not_know_is_nothing(stage):
     assert _facts(form({**_SALE, "seller_id": "OTHER=="})) == (IgnoredFact("wrong_seller"),)
-    assert stage.asked == []
+    assert stage.calls == []
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
     _knows(stage, seller_id="OTHER==")
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
@@ -115,7 +115,7 @@ def test_a_sale_of_another_seller_or_that_the_api_does_not_know_is_nothing(stage
 
 def test_an_id_cannot_lead_to_another_address_of_the_api(stage):
     _facts(form({**_SALE, "sale_id": "../user?x=1#"}))
-    assert stage.asked[-1].path == "/v2/sales/..%2Fuser%3Fx%3D1%23"
+    assert stage.calls[-1].path == "/v2/sales/..%2Fuser%3Fx%3D1%23"
     with pytest.raises(UnreadableEvent):
         _facts(form({**_SALE, "sale_id": "S" * 500}))
 

@@ -18,8 +18,8 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from tests.support.gateways.digital.lemonsqueezy import SECRET, signed
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.digital.lemonsqueezy import SECRET, sign
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"apiKey": "ls_live_fake", "storeId": "1"}, {"webhookSecret": SECRET})
 _ORDER = {
@@ -52,21 +52,21 @@ def _event(name, number, told, meta=None, kind="orders"):
 
 
 def _facts(event, account=ACCOUNT):
-    (delivery,) = GATEWAY.prove(account, _inbound(signed(json.dumps(event).encode()))).deliveries
+    (delivery,) = GATEWAY.prove(account, _inbound(sign(json.dumps(event).encode()))).deliveries
     return GATEWAY.facts(account, delivery)
 
 
-def _inbound(sent: Sent) -> Inbound:
+def _inbound(sent: Notification) -> Inbound:
     return Inbound("POST", sent.headers, {}, sent.body, datetime.now(UTC))
 
 
 def test_the_published_vector_is_proved_and_its_upper_case_is_not():
     body = b'{"id":1001,"total_price":"118.00"}'
     digest = "67cb7d55e64002d61e9312c44cde248c4935b29a89d7a4ad38877a7a4ba84709"
-    assert GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": digest}))).deliveries
+    assert GATEWAY.prove(ACCOUNT, _inbound(Notification(body, {"X-Signature": digest}))).deliveries
     for wrong in (digest.upper(), "", digest[:-1], "é"):
         with pytest.raises(NotProved):
-            GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": wrong})))
+            GATEWAY.prove(ACCOUNT, _inbound(Notification(body, {"X-Signature": wrong})))
 
 
 def test_an_order_is_a_sale_of_its_total_with_the_tax_apart():
@@ -108,7 +108,7 @@ def test_an_order_that_is_refunded_when_it_is_first_seen_is_a_sale_and_a_refund(
 
 def test_the_first_invoice_is_the_same_money_as_its_order(stage):
     sale = stage.pay(Purchase(cents=11800))
-    facts = [fact for sent in sale.sent for fact in _facts(json.loads(sent.body))]
+    facts = [fact for sent in sale.notifications for fact in _facts(json.loads(sent.body))]
     assert [type(fact) for fact in facts] == [PaymentFact, ReferralFact, IgnoredFact]
 
 
@@ -125,7 +125,7 @@ def test_the_first_invoice_of_an_order_of_nothing_is_a_sale_of_its_own(stage):
 def test_a_refund_told_of_the_order_and_of_its_first_invoice_counts_once_by_the_larger_figure(stage):
     sale = stage.pay(Purchase(cents=11800))
     (of_order,) = _facts(json.loads(stage.refund(sale, 4720)[0].body))
-    invoice = json.loads(sale.sent[2].body)["data"]
+    invoice = json.loads(sale.notifications[2].body)["data"]
     told = {**invoice["attributes"], "refunded_amount": 5000}
     (of_invoice,) = _facts(_event("subscription_payment_refunded", invoice["id"], told))
     assert of_order.refund_id == of_invoice.refund_id == sale.id
@@ -136,12 +136,12 @@ def test_a_refund_told_of_the_order_and_of_its_first_invoice_counts_once_by_the_
 
 
 def test_codes_are_asked_for_where_something_was_taken_off(stage):
-    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).sent[0]
+    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).notifications[0]
     (paid,) = _facts(json.loads(sent.body))
     assert paid.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
-    asked = len(stage.asked)
-    _facts(json.loads(stage.pay(Purchase()).sent[0].body))
-    assert len(stage.asked) == asked
+    asked = len(stage.calls)
+    _facts(json.loads(stage.pay(Purchase()).notifications[0].body))
+    assert len(stage.calls) == asked
 
 
 def test_what_is_read_from_a_list_names_nobody_and_says_so(stage):
@@ -211,7 +211,7 @@ def test_a_refund_without_its_figure_is_unreadable_and_one_of_nothing_is_nothing
 
 def test_the_webhook_is_made_for_the_store_with_a_secret_that_they_take(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
-    sent = stage.asked[-1].json["data"]
+    sent = stage.calls[-1].json["data"]
     assert 6 <= len(made["webhookSecret"]) <= 40
     assert sent["attributes"]["secret"] == made["webhookSecret"]
     assert sent["relationships"]["store"]["data"] == {"type": "stores", "id": "1"}

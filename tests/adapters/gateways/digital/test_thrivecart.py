@@ -21,7 +21,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.digital.thrivecart import TOKEN, WORD, form
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"apiKey": TOKEN, "secretWord": WORD})
 _ORDER = {
@@ -84,7 +84,7 @@ _JSON = {
 }
 
 
-def _inbound(sent: Sent, method: str = "POST") -> Inbound:
+def _inbound(sent: Notification, method: str = "POST") -> Inbound:
     return Inbound(method, sent.headers, {}, sent.body, datetime.now(UTC))
 
 
@@ -103,7 +103,7 @@ def _lists(stage, kind, told, amount, **other):
 
 
 def _json(told):
-    return Sent(json.dumps(told).encode(), {"Content-Type": "application/json"})
+    return Notification(json.dumps(told).encode(), {"Content-Type": "application/json"})
 
 
 def test_an_order_is_a_sale_of_its_gross_total_with_the_tax_apart(stage):
@@ -177,7 +177,7 @@ def test_the_secret_word_is_compared_and_never_kept():
     [("HEAD", b""), ("GET", b""), ("POST", b""), ("POST", b"\r\n"), ("POST", b"test=1"), ("POST", b"{}")],
 )
 def test_an_address_that_is_tried_answers_and_takes_nothing(method, body):
-    proved = GATEWAY.prove(ACCOUNT, _inbound(Sent(body), method))
+    proved = GATEWAY.prove(ACCOUNT, _inbound(Notification(body), method))
     assert (proved.status, proved.deliveries) == (200, ())
 
 
@@ -240,7 +240,7 @@ def test_nothing_that_was_paid_is_a_start_or_nothing(stage):
     assert isinstance(started, StartFact)
     assert isinstance(free, PaymentFact)
     assert free.amount_cents == 0
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_test_order_is_asked_for_among_the_test_orders(stage):
     _lists(stage, "charge", _ORDER, 11800)
     (paid,) = _facts({**_ORDER, "mode": "test", "mode_int": "1"})
     assert paid.origin.is_test
-    assert stage.asked[-1].headers["X-TC-Mode"] == "test"
+    assert stage.calls[-1].headers["X-TC-Mode"] == "test"
 
 
 def test_what_is_listed_is_each_order_rebill_and_refund_once_and_names_nobody(stage):
@@ -320,7 +320,7 @@ def test_what_is_listed_is_each_order_rebill_and_refund_once_and_names_nobody(st
 def test_the_subscription_is_made_and_taken_back(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     assert stage.subscribed == ["https://finderfee.example/x"]
-    assert stage.asked[-1].json["trigger_fields"] == {"mode_int": 2}
+    assert stage.calls[-1].json["trigger_fields"] == {"mode_int": 2}
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     assert stage.subscribed == []

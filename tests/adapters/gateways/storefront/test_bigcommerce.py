@@ -21,9 +21,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.bigcommerce import WORD, signed
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.bigcommerce import WORD, sign
+from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _HOOK = {
     "scope": "store/order/statusUpdated",
@@ -76,13 +76,13 @@ def stage(stage):
 
 def _told(stage, **other):
     stage.objects["/v2/orders/250"].update(other)
-    return facts(stage, stage.called("store/order/statusUpdated", _HOOK["data"]))
+    return facts(stage, stage.notify("store/order/statusUpdated", _HOOK["data"]))
 
 
 def _refunded(stage, **other):
     stage.objects["/v3/orders/payment_actions/refunds/3"]["data"].update(other)
     data = {"type": "order", "id": 250, "refund": {"refund_id": 3}}
-    return facts(stage, stage.called("store/order/refund/created", data))
+    return facts(stage, stage.notify("store/order/refund/created", data))
 
 
 class TestProof:
@@ -94,31 +94,31 @@ class TestProof:
             "webhook-signature": "v1,BwbYGLAnM4qt54SHYMW3BjbHohDM+jWgY3TPn2E96MY=",
         }
         body, at = b'{"id":1001,"total_price":"118.00"}', datetime.fromtimestamp(1790000000, UTC)
-        assert GATEWAY.prove(known, inbound(Sent(body, headers), at)).deliveries
+        assert GATEWAY.prove(known, inbound(Notification(body, headers), at)).deliveries
         for late in (timedelta(seconds=301), timedelta(seconds=-301)):
             with pytest.raises(NotProved):
-                GATEWAY.prove(known, inbound(Sent(body, headers), at + late))
+                GATEWAY.prove(known, inbound(Notification(body, headers), at + late))
         with pytest.raises(NotProved):
-            GATEWAY.prove(known, inbound(Sent(body, {**headers, "webhook-id": "msg_2"}), at))
+            GATEWAY.prove(known, inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
 
     def test_a_good_signature_without_our_word_is_refused(self, stage):
-        sent = signed(json.dumps(_HOOK).encode())
+        sent = sign(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
-                GATEWAY.prove(account(stage), inbound(Sent(sent.body, {**sent.headers, "X-Hook-Token": word})))
+                GATEWAY.prove(account(stage), inbound(Notification(sent.body, {**sent.headers, "X-Hook-Token": word})))
 
     def test_a_callback_of_the_older_kind_is_proved_by_our_word_alone(self, stage):
         body = json.dumps(_HOOK).encode()
-        (delivery,) = GATEWAY.prove(account(stage), inbound(Sent(body, {"X-Hook-Token": WORD}))).deliveries
+        (delivery,) = GATEWAY.prove(account(stage), inbound(Notification(body, {"X-Hook-Token": WORD}))).deliveries
         assert delivery.key == _HOOK["hash"]
         unknown = GatewayAccount("live", stage.credentials)
         with pytest.raises(NotProved):
-            GATEWAY.prove(unknown, inbound(Sent(body, {"X-Hook-Token": WORD})))
+            GATEWAY.prove(unknown, inbound(Notification(body, {"X-Hook-Token": WORD})))
 
     def test_our_word_does_not_make_a_bad_signature_good(self, stage):
         headers = {"X-Hook-Token": WORD, "webhook-signature": "v1,x"}
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Sent(b"{}", headers)))
+            GATEWAY.prove(account(stage), inbound(Notification(b"{}", headers)))
 
 
 def test_the_samples_of_a_sale(stage):
@@ -127,7 +127,7 @@ def test_the_samples_of_a_sale(stage):
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("250", 11_800, "USD")
     assert payment.net_cents == 9_000
     assert payment.paid_at == stage.now.replace(microsecond=0)  # it was not paid until the callback
-    (shipped,) = facts(stage, stage.told(250, before=11))
+    (shipped,) = facts(stage, stage.notify_status_change(250, before=11))
     assert shipped.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
@@ -150,7 +150,7 @@ def test_the_samples_of_a_sale(stage):
 def test_coupon_id_is_certain_where_that_promotion_has_the_code(stage, coupon, id, is_certain):
     for promotion, code in ((40, "Anna10"), (41, "BEN10")):
         stage.codes.promotions[promotion] = {"id": promotion}
-        stage.codes.kept.append({"id": stage.number(), "code": code, "promotion": promotion})
+        stage.codes.rows.append({"id": stage.number(), "code": code, "promotion": promotion})
     stage.objects["/v2/orders/250/coupons"] = [{"id": 3, "code": "ANNA10", **coupon}]
 
     (payment,) = _told(stage)
@@ -176,10 +176,10 @@ def test_cancelled_declined_or_deleted_order_is_reported_as_cancelled(stage, oth
 
 def test_updated_order_reports_its_total_by_one_call(stage):
     stage.objects["/v2/orders/250"] |= {"total_inc_tax": "60.0000", "total_tax": "0.0000"}
-    (total,) = facts(stage, stage.called("store/order/updated", {"type": "order", "id": 250}))
+    (total,) = facts(stage, stage.notify("store/order/updated", {"type": "order", "id": 250}))
     assert isinstance(total, TotalFact)
     assert (total.sale_ids, total.amount_cents, total.total_cents) == (("250",), 6_000, 6_000)
-    assert len(stage.asked) == 1
+    assert len(stage.calls) == 1
 
 
 def test_what_the_callback_says_of_the_status_is_not_believed(stage):
@@ -236,7 +236,7 @@ class TestRefunds:
         del stage.objects["/v3/orders/payment_actions/refunds/3"]
         data = {"id": 250, "refund": {"refund_id": 3}}
         with pytest.raises(UnreadableEvent, match="refund 3"):
-            facts(stage, stage.called("store/order/refund/created", data))
+            facts(stage, stage.notify("store/order/refund/created", data))
 
 
 def test_a_dispute_is_told_by_the_status_and_released_when_it_leaves_it(stage):
@@ -245,12 +245,12 @@ def test_a_dispute_is_told_by_the_status_and_released_when_it_leaves_it(stage):
     assert isinstance(opened, DisputeFact)
     assert (opened.state, opened.sale_ids) == (DisputeState.Opened, ("250",))
     stage.objects["/v2/orders/250"]["status_id"] = 11
-    _, won = facts(stage, stage.told(250, before=13))
+    _, won = facts(stage, stage.notify_status_change(250, before=13))
     assert (won.state, won.dispute_id) == (DisputeState.Won, opened.dispute_id)
 
 
 def test_the_sample_of_an_uninstalled_app(stage):
-    told = stage.called("store/app/uninstalled", {"type": "app", "id": None})
+    told = stage.notify("store/app/uninstalled", {"type": "app", "id": None})
     assert isinstance(facts(stage, told)[0], DisconnectedFact)
 
 
@@ -275,8 +275,8 @@ def test_unreadable_refund_of_an_order_waits_for_a_person_while_the_order_counts
 @pytest.mark.parametrize("order_id", ["7" * 500, "../store", "1/coupons", None, {}, "x"])
 def test_an_id_that_is_none_is_not_asked_for(stage, order_id):
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.called("store/order/statusUpdated", {"type": "order", "id": order_id}))
-    assert stage.asked == []
+        facts(stage, stage.notify("store/order/statusUpdated", {"type": "order", "id": order_id}))
+    assert stage.calls == []
 
 
 def test_a_store_that_is_away_is_asked_again_later(stage):
@@ -315,7 +315,7 @@ class TestWebhooks:
     def test_those_that_the_store_gave_up_are_woken_by_every_listing(self, stage):
         stage.hooks["21"]["is_active"] = False
         stage.hooks.pop("22")
-        listed(stage, stage.now)
+        list_facts(stage, stage.now)
         assert {number: hook["is_active"] for number, hook in stage.hooks.items()} == {"21": True, "23": True}
 
 
@@ -326,7 +326,7 @@ def test_every_page_of_what_changed_is_read(stage, monkeypatch):
     stage.objects[f"/v2/orders/{sold[0].id}"]["date_created"] = "Wed, 01 Jan 2020 00:00:00 +0000"
     stage.objects[f"/v2/orders/{sold[1].id}"]["status_id"] = 1
     stage.refund(sold[0], 100)
-    told = listed(stage, stage.now - timedelta(hours=1))
+    told = list_facts(stage, stage.now - timedelta(hours=1))
     (refund,) = [key for key in told if key.startswith("reconcile:refund:")]
     assert [type(fact) for fact in told.pop(refund)] == [RefundFact]
     # The old one too: when it was paid, the list does not say.

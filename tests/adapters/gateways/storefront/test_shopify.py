@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, signed
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, sign
+from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _SALE = (
     b'{"id":5678901234567,"name":"#1001","created_at":"2026-11-20T10:00:00-05:00",'
@@ -63,30 +63,30 @@ _DISPUTE = {
 
 
 def _order(**other):
-    return signed("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
+    return sign("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
 
 
 def test_the_signature_of_the_vector_holds():
     known = GatewayAccount("live", {"shopDomain": SHOP, "clientSecret": "test_client_secret"})
     headers = {"X-Shopify-Hmac-Sha256": "pB3otUjELt/vzBLfydXeoJe+AImABXUKKwVef69haak=", "X-Shopify-Topic": "x"}
-    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(known, inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"119.00"}', headers)))
+        GATEWAY.prove(known, inbound(Notification(b'{"id":1001,"total_price":"119.00"}', headers)))
 
 
 def test_a_webhook_of_another_shop_is_refused_though_the_app_is_the_same(stage):
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(signed("orders/paid", _SALE, shop="hats.myshopify.com")))
+        GATEWAY.prove(account(stage), inbound(sign("orders/paid", _SALE, shop="hats.myshopify.com")))
 
 
 def test_both_secrets_count_while_one_is_replaced(stage):
     rotated = GatewayAccount("live", {**stage.credentials, "clientSecret": "new"}, {}, (stage.credentials,))
     for secret in ("new", SECRET):
-        assert GATEWAY.prove(rotated, inbound(signed("orders/paid", _SALE, secret=secret))).deliveries
+        assert GATEWAY.prove(rotated, inbound(sign("orders/paid", _SALE, secret=secret))).deliveries
 
 
 def test_the_sample_of_a_sale(stage):
-    (payment,) = facts(stage, signed("orders/paid", _SALE))
+    (payment,) = facts(stage, sign("orders/paid", _SALE))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("5678901234567", 11_800, 9_000)
     assert payment.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -112,7 +112,7 @@ def test_the_sample_of_a_renewal_asks_for_no_journey(stage):
     )
     (payment,) = facts(stage, renewal)
     assert (payment.amount_cents, payment.origin.customer_id, payment.origin.carriers) == (2_900, "7001", ())
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 def test_numbers_that_no_float_holds_stay_exact(stage):
@@ -156,7 +156,7 @@ class TestJourney:
     def _paid(self, stage, journey):
         sale = stage.pay(Purchase(slug=None))
         stage.journeys[sale.id] = journey
-        return facts(stage, *sale.sent)
+        return facts(stage, *sale.notifications)
 
     def test_the_last_visit_counts_before_the_first(self, stage):
         visits = {
@@ -183,22 +183,22 @@ class TestRefunds:
     def test_the_orders_total_is_what_went_back(self, stage):
         sale, told = self._sold(stage)
         stage.refunded[sale.id] = 4_720
-        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        (refund,) = facts(stage, stage.notify("refunds/create", told))
         assert (refund.amount_cents, refund.is_cumulative, refund.sale_ids) == (4_720, True, (sale.id,))
 
     def test_a_refund_that_moved_no_money_is_none(self, stage):
         _, told = self._sold(stage)
-        assert facts(stage, stage.sent("refunds/create", told)) == [IgnoredFact("no_money_moved")]
+        assert facts(stage, stage.notify("refunds/create", told)) == [IgnoredFact("no_money_moved")]
 
     def test_money_in_another_currency_is_counted_in_the_shops(self, stage):
         sale, told = self._sold(stage)
         stage.refunded[sale.id] = 3_500
         told["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
-        (refund,) = facts(stage, stage.sent("refunds/create", told))
+        (refund,) = facts(stage, stage.notify("refunds/create", told))
         assert (refund.amount_cents, refund.currency) == (3_500, "USD")
 
     def test_of_an_order_that_may_not_be_read_it_is_its_own_transactions(self, stage):
-        (refund,) = facts(stage, stage.sent("refunds/create", _REFUND))
+        (refund,) = facts(stage, stage.notify("refunds/create", _REFUND))
         assert refund == RefundFact(
             refund_id="880001",
             sale_ids=("5678901234567",),
@@ -211,38 +211,38 @@ class TestRefunds:
     def test_money_is_never_guessed(self, stage, other):
         told = {**_REFUND, "transactions": [{**_REFUND["transactions"][0], **other}]}
         with pytest.raises(UnreadableEvent, match="read_all_orders"):
-            facts(stage, stage.sent("refunds/create", told))
+            facts(stage, stage.notify("refunds/create", told))
 
 
 def test_the_sample_of_a_dispute_and_how_it_ends(stage):
     states = {"needs_response": DisputeState.Opened, "accepted": DisputeState.Lost, "charge_refunded": DisputeState.Won}
     for status, state in states.items():
-        (dispute,) = facts(stage, stage.sent("disputes/update", {**_DISPUTE, "status": status}))
+        (dispute,) = facts(stage, stage.notify("disputes/update", {**_DISPUTE, "status": status}))
         assert isinstance(dispute, DisputeFact)
         assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("285332", ("5678901234567",), state)
 
 
 @pytest.mark.parametrize("other", [{"type": "inquiry", "status": "lost"}, {"status": "x"}, {"order_id": None}])
 def test_an_inquiry_moves_no_money(stage, other):
-    assert facts(stage, stage.sent("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
+    assert facts(stage, stage.notify("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
 
 
 def test_the_sample_of_an_uninstalled_app(stage):
     told = {"id": 548380009, "name": "Mug Shop", "domain": "mugs.example.com", "myshopify_domain": SHOP}
-    assert isinstance(facts(stage, stage.sent("app/uninstalled", told))[0], DisconnectedFact)
+    assert isinstance(facts(stage, stage.notify("app/uninstalled", told))[0], DisconnectedFact)
 
 
 class TestCredentials:
     def test_a_token_is_asked_for_once(self, stage):
         GATEWAY.check(account(stage))
         for _ in range(3):
-            facts(stage, stage.sent("refunds/create", {**_REFUND}))
+            facts(stage, stage.notify("refunds/create", {**_REFUND}))
         assert stage.tokens_given == 1
 
     def test_a_token_that_is_not_taken_any_more_is_replaced(self, stage):
         GATEWAY.check(account(stage))
         stage.token = "shpca_another"
-        assert facts(stage, stage.sent("refunds/create", _REFUND))
+        assert facts(stage, stage.notify("refunds/create", _REFUND))
         assert stage.tokens_given == 2
 
     def test_a_pasted_token_is_used_as_it_is(self, stage):
@@ -258,7 +258,7 @@ class TestCredentials:
     def test_only_a_shop_of_theirs_is_called(self, stage, typed):
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, shopDomain=typed))
-        assert stage.asked == []
+        assert stage.calls == []
 
     def test_a_shop_is_found_as_people_type_it(self, stage):
         assert GATEWAY.check(account(stage, shopDomain=f" https://{SHOP.upper()}/admin ")).account == SHOP
@@ -316,6 +316,6 @@ def test_every_page_of_what_changed_is_read(stage):
     old = stage.orders[sold[0].id]
     old["processed_at"] = "2020-01-01T00:00:00Z"
     stage.refund(sold[0], 100)
-    keys = list(listed(stage, stage.now - timedelta(hours=1)))
+    keys = list(list_facts(stage, stage.now - timedelta(hours=1)))
     # The old one too: when it was paid, the list does not say.
     assert sorted(keys) == sorted([f"reconcile:{sold[0].id}:1.00", *(f"reconcile:{sale.id}" for sale in sold)])

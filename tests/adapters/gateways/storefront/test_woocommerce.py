@@ -20,10 +20,10 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.woocommerce import signed
-from tests.support.gateways.told import account, facts, inbound, listed
-from tests.support.turning import turn
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.woocommerce import sign
+from tests.support.gateways.told import account, facts, inbound, list_facts
+from tests.support.turning import override_settings
 
 _PAID = {
     "id": 727,
@@ -60,22 +60,22 @@ _ADDRESS = "https://finderfee.example/api/gateways/woocommerce/token"
 
 
 def _order(**other):
-    return signed(json.dumps({**_PAID, **other}).encode())
+    return sign(json.dumps({**_PAID, **other}).encode())
 
 
 def test_the_signature_of_the_vector_holds():
     known = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
     headers = {"X-WC-Webhook-Signature": "d7VuSwFsq6AxzIpBWtEqL1+mPzyeGPfIDv9i+Dqpzy8="}
-    assert GATEWAY.prove(known, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(known, inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known, inbound(Sent(b'{"id":1002,"total_price":"118.00"}', headers)))
+        GATEWAY.prove(known, inbound(Notification(b'{"id":1002,"total_price":"118.00"}', headers)))
 
 
 def test_the_ping_of_a_saved_webhook_is_answered_and_means_nothing(stage):
-    proved = GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12")))
+    proved = GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12")))
     assert (proved.status, proved.deliveries) == (200, ())
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12&id=727")))
+        GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12&id=727")))
 
 
 def test_the_sample_of_a_paid_order(stage):
@@ -147,14 +147,14 @@ def test_order_that_was_never_paid_is_not_reported_as_cancelled(stage):
 
 
 def test_deleted_order_is_cancelled_when_its_event_came_in(stage):
-    (cancelled,) = facts(stage, stage.told({"id": 727}, topic="order.deleted"))
+    (cancelled,) = facts(stage, stage.notify({"id": 727}, topic="order.deleted"))
     assert isinstance(cancelled, CancelledFact)
     assert cancelled.sale_ids == ("727",)
     assert cancelled.told_at > stage.now
 
 
 def test_restored_order_is_newer_than_its_deletion(stage):
-    (payment,) = facts(stage, signed(_order().body, topic="order.restored"))
+    (payment,) = facts(stage, sign(_order().body, topic="order.restored"))
     assert payment.told_at > stage.now
 
 
@@ -202,12 +202,12 @@ class TestShop:
     def test_one_without_permalinks_is_asked_at_its_other_address(self, stage):
         stage.has_permalinks = False
         assert GATEWAY.check(account(stage)).account == "shop.example.com"
-        assert stage.asked[-1].params["rest_route"] == ["/wc/v3/orders"]
+        assert stage.calls[-1].params["rest_route"] == ["/wc/v3/orders"]
 
     def test_where_the_header_is_taken_away_the_keys_are_in_the_query(self, stage):
         stage.strips_header = True
         assert GATEWAY.check(account(stage)).account
-        assert "Authorization" not in stage.asked[-1].headers
+        assert "Authorization" not in stage.calls[-1].headers
 
     def test_a_page_of_a_guarding_plugin_is_no_answer(self, stage):
         stage.faults.append("html")
@@ -228,7 +228,7 @@ class TestShop:
         _unplugged(monkeypatch)
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, storeUrl=typed))
-        assert stage.asked == []
+        assert stage.calls == []
 
     def test_a_typed_host_that_may_be_called_is_asked_like_any_other(self, stage, monkeypatch):
         _unplugged(monkeypatch, allow_private=True)
@@ -236,7 +236,7 @@ class TestShop:
         assert GATEWAY.check(there).account == stage.url.removeprefix("http://")
         made = GATEWAY.subscribe(there, _ADDRESS).made
         GATEWAY.unsubscribe(dataclasses.replace(there, made=made))
-        assert {(asked.method, asked.path) for asked in stage.asked[1:3]} == {("POST", "/shop/wp-json/wc/v3/webhooks")}
+        assert {(asked.method, asked.path) for asked in stage.calls[1:3]} == {("POST", "/shop/wp-json/wc/v3/webhooks")}
         assert sorted(stage.hooks) == ["12", "13"]
         for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("cut", GatewayUnreachable)):
             stage.faults.append(fault)
@@ -250,12 +250,12 @@ class TestShop:
 
     def test_a_shop_in_a_folder_is_asked_there(self, stage):
         assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
-        assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
+        assert stage.calls[0].path == "/en/wp-json/wc/v3/orders"
 
 
 def _unplugged(monkeypatch, *, allow_private=False):
     """Have the shop called at the host that was typed."""
-    turn(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
+    override_settings(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:
@@ -288,7 +288,7 @@ class TestWebhooks:
     def test_those_that_the_shop_gave_up_are_woken_by_every_listing(self, stage):
         stage.hooks["12"]["status"] = "disabled"
         stage.hooks.pop("13")
-        assert listed(stage, stage.now) == {}
+        assert list_facts(stage, stage.now) == {}
         assert stage.hooks == {"12": {"id": "12", "status": "active"}}
 
 
@@ -297,7 +297,7 @@ def test_every_page_of_what_changed_is_read(stage, monkeypatch):
     sold = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
     stage.orders[int(sold[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
     stage.refund(sold[0], 100)
-    told = listed(stage, stage.now - timedelta(hours=1))
+    told = list_facts(stage, stage.now - timedelta(hours=1))
     (changed, refund, *others) = told
     assert [type(fact) for fact in told[changed]] == [TotalFact]
     assert [type(fact) for fact in told[refund]] == [RefundFact]

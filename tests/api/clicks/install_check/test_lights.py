@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.program_rows import click, conversion
+from tests.support.rows.program_rows import insert_click, insert_conversion
 from tests.support.rows.visiting import visit
 
 
@@ -61,9 +61,9 @@ def test_a_page_that_ran_the_script_turns_on_the_third_and_what_it_proves(app, b
 
 def test_a_click_is_a_visit_and_a_sale_or_lead_turns_on_the_fourth(brand, address):
     ben = brand.affiliate("ben")
-    click(brand, ben)
+    insert_click(brand, ben)
     clicked = brand.get(address)
-    conversion(brand, ben)
+    insert_conversion(brand, ben)
 
     assert _lights(clicked) == (False, False, True, False)
     assert _lights(brand.get(address)) == (False, False, True, True)
@@ -71,7 +71,7 @@ def test_a_click_is_a_visit_and_a_sale_or_lead_turns_on_the_fourth(brand, addres
 
 def test_a_sale_of_a_test_key_is_seen(brand, address):
     ben = brand.affiliate("ben")
-    conversion(brand, ben, is_test=True)
+    insert_conversion(brand, ben, is_test=True)
 
     assert _lights(brand.get(address))[3]
 

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.safe_http import pages
 from tests.support.outside.brand_site import SitePage
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.rows.visiting import create_limiter
+from tests.support.turning import override_settings
 
 
 def _refused(answer):
@@ -65,7 +65,7 @@ def test_an_address_that_is_none_is_refused_at_its_field(brand, address, url, co
     "url", ["https://127.0.0.1/", "https://10.0.0.7/", "https://169.254.169.254/latest/", "https://[::1]/"]
 )
 def test_what_is_not_public_is_not_asked(brand, address, url, monkeypatch):
-    turn(monkeypatch, webhooks={"allow_private": False})
+    override_settings(monkeypatch, webhooks={"allow_private": False})
 
     assert _refused(brand.post(address, {"url": url})) == (400, "url_not_allowed", "url")
 
@@ -165,7 +165,7 @@ def test_no_more_pages_are_looked_at_at_once_than_threads_can_be_spared(brand, a
 
 
 def test_checks_have_a_limit_of_their_own(brand, address, site, monkeypatch):
-    monkeypatch.setitem(brand.app.extensions, "limiter", limited(page_check=1))
+    monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(page_check=1))
     url = site.show("")
 
     assert brand.post(address, {"url": url}).status_code == 200

@@ -4,7 +4,15 @@ import pytest
 
 from models import db
 from tests.support.databases import alter
-from tests.support.rows.visiting import counted, follow, limited, lose_stream, new_slug, on_stream, without_database
+from tests.support.rows.visiting import (
+    create_limiter,
+    follow,
+    list_stream_clicks,
+    lose_stream,
+    new_slug,
+    point_at_missing_database,
+    read_counter,
+)
 
 
 def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
@@ -19,7 +27,7 @@ def test_it_leads_to_the_campaigns_site_with_the_slug_added(app, slug):
 def test_it_is_a_click(app, brand, slug):
     follow(app, slug, headers={"Referer": "https://news.example.com/post"}, query_string={"gclid": "1"})
 
-    (sent,) = on_stream()
+    (sent,) = list_stream_clicks()
     assert (sent.organization_id, sent.program_id, sent.slug) == (str(brand.id), str(brand.programs[0]), slug)
     assert (sent.referrer_host, sent.query_names, sent.sub_id) == ("news.example.com", ("gclid",), None)
 
@@ -28,7 +36,7 @@ def test_it_is_a_click(app, brand, slug):
 def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, slug, name):
     answer = follow(app, slug, query_string={name: "Summer SALE&evil=1"})
 
-    assert on_stream()[0].sub_id == "summersaleevil1"
+    assert list_stream_clicks()[0].sub_id == "summersaleevil1"
     assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}&subId=summersaleevil1#top"
 
 
@@ -62,7 +70,7 @@ def test_a_brands_own_parameter_that_names_an_affiliate_does_not_go_with_the_vis
 
 
 def test_parameters_go_with_a_visitor_over_the_limit(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     sites = [follow(app, f"{slug}?utm_source=news").headers["Location"] for _ in range(2)]
 
@@ -110,7 +118,7 @@ def test_a_link_that_nobody_has_is_a_page_that_names_nobody(app, path):
     assert "leads nowhere" in answer.text
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Location" not in answer.headers
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +148,7 @@ def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
     alter(brand, f"update {change}")
 
     assert follow(app, slug).status_code == 302
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -156,20 +164,20 @@ def test_a_visitor_arrives_though_nobody_earns(app, brand, slug, change):
 )
 def test_what_nobody_looks_at_is_redirected_and_no_click(app, slug, sent):
     assert follow(app, slug, **sent).status_code == 302
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_a_visitor_over_the_limit_arrives_and_is_not_counted(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     answers = [follow(app, slug) for _ in range(3)]
 
     assert [answer.status_code for answer in answers] == [302, 302, 302]
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
 
 
 def test_whoever_tries_slugs_is_stopped_at_the_limit(app, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     answers = [follow(app, new_slug()) for _ in range(3)]
 
@@ -187,10 +195,10 @@ def test_a_visitor_arrives_while_the_stream_is_away_and_the_click_is_written(app
 def test_a_visitor_arrives_while_everything_is_away_if_the_link_was_followed_before(app, slug, monkeypatch, tmp_path):
     follow(app, slug)
     lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
+    with point_at_missing_database(tmp_path):
         assert follow(app, slug).status_code == 302
         assert follow(app, new_slug()).status_code == 503
 
-    assert counted("finderfee_clicks_lost_total") - before == 2
+    assert read_counter("finderfee_clicks_lost_total") - before == 2

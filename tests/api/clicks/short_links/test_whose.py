@@ -11,7 +11,7 @@ import pytest
 import settings
 from models import db
 from pipelines.clicks import public_links
-from tests.support.api.racing import at_once, begun
+from tests.support.api.racing import run_concurrently, start_call
 from tests.support.databases import alter
 from tests.support.rows.visiting import follow, new_slug
 
@@ -165,7 +165,7 @@ def test_a_link_that_is_made_while_its_campaign_is_renamed_is_found_by_the_new_n
     name, slug = new_slug(), new_slug()
     with db.unit_of_work(brand.id):
         db.db.run("update program set slug = %s returning id", (name,))
-        waiting = begun(lambda: brand.affiliate(slug))
+        waiting = start_call(lambda: brand.affiliate(slug))
     waiting()
 
     assert _site(app, f"{name}/{slug}") == "https://shop.test/"
@@ -176,7 +176,7 @@ def test_two_brands_that_make_one_pair_at_once_do_not_both_have_it(app, brand, r
     for one in (brand, rival):
         one.program(slug=name)
 
-    at_once(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
+    run_concurrently(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
 
     owned = [one.rows("select slug from link_address") for one in (brand, rival)]
     assert sorted(owned) == [[], [(slug,)]]
@@ -214,7 +214,7 @@ def test_two_brands_that_give_one_slug_at_once_do_not_both_get_it_alone(app, bra
     for one in (brand, rival):
         one.program()
 
-    at_once(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
+    run_concurrently(*(lambda one=one: one.affiliate(slug) for one in (brand, rival)))
 
     marks = [one.rows("select needs_program from tracking_link")[0][0] for one in (brand, rival)]
     assert sorted(marks) == [False, True]
@@ -226,7 +226,7 @@ def test_a_slug_waits_for_the_one_that_is_being_given(app, brand, rival):
         one.program()
     with db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = begun(lambda: rival.affiliate(slug))
+        waiting = start_call(lambda: rival.affiliate(slug))
     waiting()
 
     assert rival.rows("select needs_program from tracking_link") == [(True,)]
@@ -238,7 +238,7 @@ def test_a_slug_whose_giving_came_to_nothing_is_free(app, brand, rival):
         one.program()
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = begun(lambda: rival.affiliate(slug))
+        waiting = start_call(lambda: rival.affiliate(slug))
         raise ZeroDivisionError
     waiting()
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, build_person_row, import_people
 
 
 def _links(brand):
@@ -17,7 +17,7 @@ def _links(brand):
 def test_rows_become_affiliates_with_their_slugs(campaign):
     answer = import_people(
         campaign,
-        person_row("ann", fullName=" Ann 李 ", slug="ann-slug", walletEmail="Pay@Ann.example"),
+        build_person_row("ann", fullName=" Ann 李 ", slug="ann-slug", walletEmail="Pay@Ann.example"),
         {"email": " BEN@Example.com "},
     )
 
@@ -51,7 +51,7 @@ def test_rows_become_affiliates_with_their_slugs(campaign):
 
 
 def test_an_import_is_kept_as_a_job_and_audited(campaign):
-    shown = import_people(campaign, person_row("ann"), person_row("ann"), {"email": "x"}).json
+    shown = import_people(campaign, build_person_row("ann"), build_person_row("ann"), {"email": "x"}).json
 
     assert campaign.rows(
         "select id::text, kind, status, total, imported, skipped, errored, reasons, created_by is not null"
@@ -64,7 +64,7 @@ def test_an_import_is_kept_as_a_job_and_audited(campaign):
 
 
 def test_nobody_is_told_of_an_import(campaign):
-    import_people(campaign, person_row("ann"), person_row("ben"))
+    import_people(campaign, build_person_row("ann"), build_person_row("ben"))
 
     assert campaign.rows("select count(*) from event") == [(0,)]
     assert campaign.rows("select count(*) from job") == [(0,)]
@@ -86,7 +86,7 @@ def test_nobody_is_told_of_an_import(campaign):
     ],
 )
 def test_a_status_is_read_in_any_case_and_is_pending_when_unknown(campaign, sent, status):
-    import_people(campaign, person_row("ann", **sent))
+    import_people(campaign, build_person_row("ann", **sent))
 
     (shown,) = campaign.get(AFFILIATES).json["items"]
     assert (shown["status"], shown["approvedAt"] is not None) == (status, status == "Approved")
@@ -97,9 +97,9 @@ def test_rows_that_cannot_be_taken_are_tallied_and_the_rest_is(campaign):
 
     answer = import_people(
         campaign,
-        person_row("known"),
+        build_person_row("known"),
         {"email": "KNOWN@example.com"},
-        person_row("ann"),
+        build_person_row("ann"),
         {"email": "ANN@Example.com "},
         {"email": "no address"},
         {"email": "x" * 400 + "@example.com"},
@@ -107,7 +107,7 @@ def test_rows_that_cannot_be_taken_are_tallied_and_the_rest_is(campaign):
         {"email": "  "},
         {"email": None},
         {"fullName": "Nobody"},
-        person_row("paused", status="paused"),
+        build_person_row("paused", status="paused"),
         includeStatuses=["Approved"],
     )
 
@@ -129,14 +129,17 @@ def test_rows_that_cannot_be_taken_are_tallied_and_the_rest_is(campaign):
 
 def test_a_row_that_was_excluded_does_not_shut_out_a_later_one(campaign):
     answer = import_people(
-        campaign, person_row("ann", status="banned"), person_row("ann"), includeStatuses=["approved", "PENDING"]
+        campaign,
+        build_person_row("ann", status="banned"),
+        build_person_row("ann"),
+        includeStatuses=["approved", "PENDING"],
     )
 
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"status_excluded": 1})
 
 
 def test_an_import_again_skips_who_is_there(campaign):
-    rows = [person_row("ann", slug="ann-slug"), person_row("ben")]
+    rows = [build_person_row("ann", slug="ann-slug"), build_person_row("ben")]
     import_people(campaign, *rows)
     before = _links(campaign)
 
@@ -150,13 +153,13 @@ def test_who_was_deleted_is_imported_again(campaign):
     affiliate_id = campaign.affiliate("ann")
     campaign.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [str(affiliate_id)]})
 
-    assert import_people(campaign, person_row("ann", slug="ann")).json["imported"] == 1
+    assert import_people(campaign, build_person_row("ann", slug="ann")).json["imported"] == 1
     assert _links(campaign) == [("ann", "ann", True)]
 
 
 @pytest.mark.parametrize("slug", ["", None])
 def test_row_without_slug_gets_random_one(campaign, slug):
-    answer = import_people(campaign, person_row("ann", slug=slug))
+    answer = import_people(campaign, build_person_row("ann", slug=slug))
 
     assert (answer.json["imported"], answer.json["warnings"]) == (1, [])
     ((_, given, _),) = _links(campaign)
@@ -164,7 +167,7 @@ def test_row_without_slug_gets_random_one(campaign, slug):
 
 
 def test_the_first_of_two_rows_keeps_their_slug(campaign):
-    import_people(campaign, person_row("ann", slug="best"), person_row("ben", slug="best"))
+    import_people(campaign, build_person_row("ann", slug="best"), build_person_row("ben", slug="best"))
 
     assert [slug for name, slug, _ in _links(campaign) if name == "ann"] == ["best"]
     assert [slug == "best" for name, slug, _ in _links(campaign) if name == "ben"] == [False]
@@ -174,7 +177,7 @@ def test_a_person_keeps_their_slug_of_another_campaign_and_the_one_they_bring(ca
     campaign.affiliate("ann")
     campaign.program()
 
-    import_people(campaign, person_row("ann", slug="ann-old"))
+    import_people(campaign, build_person_row("ann", slug="ann-old"))
 
     program_id = campaign.programs[-1]
     assert campaign.rows(
@@ -183,7 +186,7 @@ def test_a_person_keeps_their_slug_of_another_campaign_and_the_one_they_bring(ca
 
 
 def test_a_wallet_that_is_no_address_is_dropped(campaign):
-    assert import_people(campaign, person_row("ann", walletEmail="not an address")).json["imported"] == 1
+    assert import_people(campaign, build_person_row("ann", walletEmail="not an address")).json["imported"] == 1
     assert campaign.rows("select wallet_email from affiliate") == [(None,)]
 
 
@@ -191,21 +194,21 @@ def test_a_test_key_imports_test_affiliates(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 
-    import_people(tester, person_row("ann"))
+    import_people(tester, build_person_row("ann"))
 
     assert campaign.get(AFFILIATES).json["items"][0]["isTest"] is True
 
 
 def test_a_program_of_somebody_else_is_not_found(campaign, rival):
     for program_id in (rival.program(), uuid4()):
-        answer = import_people(campaign, person_row("ann"), programId=str(program_id))
+        answer = import_people(campaign, build_person_row("ann"), programId=str(program_id))
 
         assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
     assert rival.rows("select count(*) from affiliate") == [(0,)]
 
 
 def test_a_thousand_rows_are_taken_and_one_more_is_not(campaign):
-    rows = [person_row(f"number-{number}", slug=f"slug-{number}") for number in range(1001)]
+    rows = [build_person_row(f"number-{number}", slug=f"slug-{number}") for number in range(1001)]
 
     refused = import_people(campaign, *rows)
     taken = import_people(campaign, *rows[:1000])
@@ -241,7 +244,7 @@ def test_a_body_over_four_megabytes_is_too_large(campaign):
     ],
 )
 def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
-    answer = import_people(campaign, **({"affiliates": [person_row("ann")]} | fields))
+    answer = import_people(campaign, **({"affiliates": [build_person_row("ann")]} | fields))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [named]
@@ -266,7 +269,7 @@ def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
     ],
 )
 def test_a_row_of_wrong_types_is_named_by_its_place_and_nothing_is_written(campaign, row):
-    answer = import_people(campaign, person_row("ann"), row)
+    answer = import_people(campaign, build_person_row("ann"), row)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]["affiliates"]) == ["1"]

@@ -5,7 +5,7 @@ import pytest
 from models import db
 from pipelines import mail
 from tests.support import draining
-from tests.support.api.importing import AFFILIATES, import_people, person_row
+from tests.support.api.importing import AFFILIATES, build_person_row, import_people
 
 
 def _mails(brand):
@@ -26,7 +26,11 @@ def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(cam
     campaign.set(plan=plan, status=status)
 
     answer = import_people(
-        campaign, person_row("ann"), person_row("ben", status="banned"), {"email": "x"}, notifyAffiliates=True
+        campaign,
+        build_person_row("ann"),
+        build_person_row("ben", status="banned"),
+        {"email": "x"},
+        notifyAffiliates=True,
     )
 
     drain()
@@ -36,14 +40,14 @@ def test_affiliates_are_told_on_growth_and_above_with_an_active_subscription(cam
 
 @pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
 def test_nobody_is_written_to_without_being_asked(campaign, drain, flag):
-    import_people(campaign, person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
+    import_people(campaign, build_person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
     drain()
 
     assert _mails(campaign) == []
 
 
 def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campaign):
-    rows = [person_row(f"number-{number:03}") for number in range(60)]
+    rows = [build_person_row(f"number-{number:03}") for number in range(60)]
     trips = []
 
     db.db.trip_hooks.append(trips.append)
@@ -58,7 +62,7 @@ def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campa
 
 
 def test_who_was_deleted_meanwhile_is_not_written_to(campaign, drain):
-    import_people(campaign, person_row("ann"), person_row("ben"), notifyAffiliates=True)
+    import_people(campaign, build_person_row("ann"), build_person_row("ben"), notifyAffiliates=True)
     (gone,) = [each["id"] for each in campaign.get(AFFILIATES).json["items"] if each["email"] == "ben@example.com"]
     campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [gone], "action": "delete"})
     drain()
@@ -69,7 +73,7 @@ def test_who_was_deleted_meanwhile_is_not_written_to(campaign, drain):
 def test_what_the_brand_writes_is_sanitized(campaign, drain):
     import_people(
         campaign,
-        person_row("ann"),
+        build_person_row("ann"),
         notifyAffiliates=True,
         notificationMessageHtml='<p onclick="x()">Hi <b>all</b> &amp; you</p><script>x()</script>'
         '<a href="javascript:x()">y</a>',

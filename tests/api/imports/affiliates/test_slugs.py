@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.importing import AFFILIATES_IMPORT, build_person_row, import_people
 from tests.support.rows.leads import slug_of
 
 PREVIEW = f"{AFFILIATES_IMPORT}/preview"
@@ -35,8 +35,8 @@ def _slugs(brand, name):
 def test_slug_that_cannot_be_had_is_warned_of_with_the_new_one(campaign, slug, code, new):
     campaign.affiliate("taken")
 
-    seen = _preview(campaign, person_row("ann", slug=slug))
-    came = import_people(campaign, person_row("ann", slug=slug)).json
+    seen = _preview(campaign, build_person_row("ann", slug=slug))
+    came = import_people(campaign, build_person_row("ann", slug=slug)).json
 
     (warning,) = seen["rows"][0]["warnings"]
     assert (warning["code"], warning["value"]) == (code, slug)
@@ -53,7 +53,7 @@ def test_slug_that_cannot_be_had_is_warned_of_with_the_new_one(campaign, slug, c
 def test_slug_with_characters_of_other_services_leads_on_as_an_alias(campaign, drain):
     former = slug_of(campaign).replace("-", "_")  # no other brand has it
 
-    (warning,) = import_people(campaign, person_row("ann", slug=former.upper())).json["warnings"]
+    (warning,) = import_people(campaign, build_person_row("ann", slug=former.upper())).json["warnings"]
 
     new = former.replace("_", "-")[:48]
     assert (warning["code"], warning["value"], warning["replacement"]) == ("slug_is_alias", former, new)
@@ -65,9 +65,9 @@ def test_slug_with_characters_of_other_services_leads_on_as_an_alias(campaign, d
 
 
 def test_alias_that_another_affiliate_has_is_taken(campaign):
-    import_people(campaign, person_row("ann", slug="jane_doe"))
+    import_people(campaign, build_person_row("ann", slug="jane_doe"))
 
-    (warning,) = import_people(campaign, person_row("ben", slug="jane_doe")).json["warnings"]
+    (warning,) = import_people(campaign, build_person_row("ben", slug="jane_doe")).json["warnings"]
 
     assert (warning["code"], warning["replacement"]) == ("slug_invalid", "jane-doe-2")
     assert _slugs(campaign, "ben") == [("jane-doe-2", True, None)]
@@ -78,14 +78,18 @@ def test_person_who_has_a_slug_keeps_it_and_is_warned_of_the_other(campaign):
     campaign.affiliate("taken")
     campaign.program()
 
-    taken = import_people(campaign, person_row("ann", slug="taken")).json
+    taken = import_people(campaign, build_person_row("ann", slug="taken")).json
 
     assert [(one["code"], one["replacement"]) for one in taken["warnings"]] == [("slug_taken", "ann")]
     assert [slug for slug, _, _ in _slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
 
 
 def test_new_slug_is_none_that_another_row_brings(campaign):
-    rows = [person_row("ann", slug="jane_doe"), person_row("ben", slug="jane-doe"), person_row("cy", slug="jane.doe")]
+    rows = [
+        build_person_row("ann", slug="jane_doe"),
+        build_person_row("ben", slug="jane-doe"),
+        build_person_row("cy", slug="jane.doe"),
+    ]
 
     seen = _preview(campaign, *rows)
     came = import_people(campaign, *rows).json
@@ -98,16 +102,16 @@ def test_new_slug_is_none_that_another_row_brings(campaign):
 def test_rows_that_are_not_taken_have_no_warnings(campaign):
     campaign.affiliate("ann")
 
-    seen = _preview(campaign, person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
+    seen = _preview(campaign, build_person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
 
     assert [row["warnings"] for row in seen["rows"]] == [[], []]
 
 
 def test_unknown_status_and_wallet_address_are_named(campaign):
-    row = person_row("ann", status="Actve", walletEmail="nowhere")
+    row = build_person_row("ann", status="Actve", walletEmail="nowhere")
 
     (shown,) = _preview(campaign, row)["rows"]
-    came = import_people(campaign, row, person_row("ben", status=None, walletEmail=" ")).json
+    came = import_people(campaign, row, build_person_row("ben", status=None, walletEmail=" ")).json
 
     assert [(one["code"], one["value"], one["replacement"]) for one in shown["warnings"]] == [
         ("unknown_status", "Actve", "Pending"),

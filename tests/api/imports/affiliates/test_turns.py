@@ -7,19 +7,22 @@ from adapters import clock
 from models import db
 from pipelines.affiliates import enrollment
 from schemas.affiliates.affiliate import AffiliateBody
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, importing, person_row
-from tests.support.api.racing import at_once, begun, beside
+from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, build_person_row, hold_import_lock, import_people
+from tests.support.api.racing import hold_in_thread, run_concurrently, start_call
 
 
 def test_an_organization_imports_one_at_a_time(campaign, rival):
     rival.program()
 
-    with beside(importing(campaign)):
-        refused, elsewhere = import_people(campaign, person_row("ann")), import_people(rival, person_row("ann"))
+    with hold_in_thread(hold_import_lock(campaign)):
+        refused, elsewhere = (
+            import_people(campaign, build_person_row("ann")),
+            import_people(rival, build_person_row("ann")),
+        )
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert elsewhere.status_code == 200
-    assert import_people(campaign, person_row("ann")).status_code == 200
+    assert import_people(campaign, build_person_row("ann")).status_code == 200
 
 
 def test_an_import_waits_for_somebody_who_is_joining(campaign):
@@ -27,16 +30,16 @@ def test_an_import_waits_for_somebody_who_is_joining(campaign):
 
     with db.unit_of_work(campaign.id):
         enrollment.create(organization_id=campaign.id, body=wanted, is_test=False, now=clock.now())
-        answer = begun(lambda: import_people(campaign, person_row("ann"), person_row("ben")))
+        answer = start_call(lambda: import_people(campaign, build_person_row("ann"), build_person_row("ben")))
 
     assert (answer().status_code, answer().json["reasons"]) == (200, {"already_exists": 1})
 
 
 def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):
-    rows = [person_row(f"number-{number}") for number in range(50)]
+    rows = [build_person_row(f"number-{number}") for number in range(50)]
     body = {"programId": str(campaign.programs[-1]), "email": "number-7@example.com", "customAlias": "seven"}
 
-    answers = at_once(lambda: import_people(campaign, *rows), lambda: campaign.post(AFFILIATES, body))
+    answers = run_concurrently(lambda: import_people(campaign, *rows), lambda: campaign.post(AFFILIATES, body))
 
     assert sorted(answer.status_code for answer in answers) in ([200, 201], [200, 409])
     assert campaign.rows("select count(*) from affiliate") == [(50,)]
@@ -46,7 +49,7 @@ def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign,
     campaign.affiliate("somebody")
     rival.program()
     names = [f"{letter}-{uuid4().hex[:8]}" for letter in "amz"]
-    rows = [person_row(name, slug=name) for name in names]
+    rows = [build_person_row(name, slug=name) for name in names]
 
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(campaign.id):
         # Both come as far as this one's slug.
@@ -55,14 +58,17 @@ def test_imports_that_share_slugs_in_another_order_wait_for_each_other(campaign,
             " select gen_random_uuid(), organization_id, program_id, id, %s, false from affiliate returning id",
             (names[1],),
         )
-        answers = [begun(lambda: import_people(campaign, *rows)), begun(lambda: import_people(rival, *rows[::-1]))]
+        answers = [
+            start_call(lambda: import_people(campaign, *rows)),
+            start_call(lambda: import_people(rival, *rows[::-1])),
+        ]
         raise ZeroDivisionError
 
     assert [answer().json["imported"] for answer in answers] == [3, 3]
 
 
 def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
-    body = {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]}
+    body = {"programId": str(campaign.programs[-1]), "affiliates": [build_person_row("ann")]}
 
     first = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")
     again = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")

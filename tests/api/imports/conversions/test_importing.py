@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from tests.support.api.importing import URL, import_sales, importing, past_sale
-from tests.support.api.racing import at_once, beside
+from tests.support.api.importing import URL, build_past_sale, hold_import_lock, import_sales
+from tests.support.api.racing import hold_in_thread, run_concurrently
 
 CONVERSIONS = "/api/v1/conversions"
 
@@ -15,7 +15,7 @@ def _statuses(brand):
 
 
 def test_a_row_becomes_a_conversion_of_the_past(campaign):
-    row = past_sale(
+    row = build_past_sale(
         externalId="Order 7",
         customerEmail="ann@example.com",
         customerName=" Zoë 李 ",
@@ -72,12 +72,12 @@ def test_a_row_becomes_a_conversion_of_the_past(campaign):
 
 
 def test_paid_rows_are_paid_confirmed_ones_payable_and_the_rest_locked_history(campaign):
-    import_sales(campaign, past_sale(externalId="paid", paid=True), past_sale(externalId="history"))
+    import_sales(campaign, build_past_sale(externalId="paid", paid=True), build_past_sale(externalId="history"))
     confirmed = import_sales(
         campaign,
-        past_sale(externalId="paid too", paid=True),
-        past_sale(externalId="due"),
-        past_sale(externalId="nothing", commissionCents=0),
+        build_past_sale(externalId="paid too", paid=True),
+        build_past_sale(externalId="due"),
+        build_past_sale(externalId="nothing", commissionCents=0),
         confirmUnpaidPayout=True,
     )
 
@@ -96,9 +96,9 @@ def test_paid_rows_are_paid_confirmed_ones_payable_and_the_rest_locked_history(c
 def test_what_became_payable_in_two_currencies_names_none(campaign):
     answer = import_sales(
         campaign,
-        past_sale(),
-        past_sale(currency="EUR", commissionCents=300),
-        past_sale(currency="EUR", commissionCents=40),
+        build_past_sale(),
+        build_past_sale(currency="EUR", commissionCents=300),
+        build_past_sale(currency="EUR", commissionCents=40),
         confirmUnpaidPayout=True,
     )
 
@@ -110,15 +110,15 @@ def test_what_became_payable_in_two_currencies_names_none(campaign):
 
 
 def test_nobody_is_told_of_an_import_and_no_work_is_left(campaign):
-    import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
 
     for table in ("event", "job", "mail_message"):
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
 def test_an_import_is_kept_as_a_job_and_audited(campaign):
-    known = past_sale(externalId="1")
-    shown = import_sales(campaign, known, known, past_sale(affiliateSlug="nobody")).json
+    known = build_past_sale(externalId="1")
+    shown = import_sales(campaign, known, known, build_past_sale(affiliateSlug="nobody")).json
 
     assert campaign.rows("select id::text, kind, total, imported, skipped, reasons from import_job") == [
         (shown["jobId"], "Conversions", 3, 1, 2, {"duplicate_in_batch": 1, "affiliate_not_found": 1})
@@ -135,10 +135,10 @@ def test_an_affiliate_is_found_by_email_or_else_by_slug_whatever_their_status(ca
 
     import_sales(
         campaign,
-        past_sale(externalId="1", affiliateSlug=..., affiliateEmail=" BEN@example.com"),
-        past_sale(externalId="2", affiliateSlug="BEN"),
-        past_sale(externalId="3", affiliateSlug="ben", affiliateEmail="ann@example.com"),
-        past_sale(externalId="4", affiliateSlug="ben", affiliateEmail="nobody@example.com"),
+        build_past_sale(externalId="1", affiliateSlug=..., affiliateEmail=" BEN@example.com"),
+        build_past_sale(externalId="2", affiliateSlug="BEN"),
+        build_past_sale(externalId="3", affiliateSlug="ben", affiliateEmail="ann@example.com"),
+        build_past_sale(externalId="4", affiliateSlug="ben", affiliateEmail="nobody@example.com"),
     )
 
     assert campaign.rows("select affiliate_id from conversion order by external_event_id") == [
@@ -157,17 +157,17 @@ def test_rows_of_nobody_in_this_campaign_are_skipped(campaign, rival):
     campaign.affiliate("dan")
     campaign.program()
 
-    answer = import_sales(campaign, *[past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
+    answer = import_sales(campaign, *[build_past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
 
     assert (answer.status_code, answer.json["reasons"]) == (200, {"affiliate_not_found": 4})
     assert _statuses(campaign) == []
 
 
 def test_an_import_again_skips_what_is_there(campaign):
-    rows = [past_sale(externalId="a"), past_sale(), past_sale(amountCents=0)]
+    rows = [build_past_sale(externalId="a"), build_past_sale(), build_past_sale(amountCents=0)]
     import_sales(campaign, *rows)
 
-    again = import_sales(campaign, *rows, past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
+    again = import_sales(campaign, *rows, build_past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
 
     assert (again.json["imported"], again.json["reasons"]) == (0, {"already_imported": 4})
     assert {locked for *_, locked in _statuses(campaign)} == {True}
@@ -178,11 +178,11 @@ def test_a_signed_sale_with_the_same_id_is_another_sale(campaign, drain):
     campaign.sale(externalEventId="a")
     drain()
 
-    assert import_sales(campaign, past_sale(externalId="a")).json["imported"] == 1
+    assert import_sales(campaign, build_past_sale(externalId="a")).json["imported"] == 1
 
 
 def test_paid_rows_are_left_out_when_asked(campaign):
-    answer = import_sales(campaign, past_sale(paid=True), past_sale(amountCents=7), excludePaid=True)
+    answer = import_sales(campaign, build_past_sale(paid=True), build_past_sale(amountCents=7), excludePaid=True)
 
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"excluded_paid": 1})
     assert answer.json["excludePaid"] is True
@@ -192,7 +192,7 @@ def test_a_test_key_imports_rehearsals(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 
-    import_sales(tester, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+    import_sales(tester, build_past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
 
     assert campaign.rows("select is_test from conversion union all select is_test from ledger_entry") == [(True,)] * 2
     assert campaign.rows("select count(*) from affiliate_revenue") == [(0,)]
@@ -202,9 +202,9 @@ def test_a_test_key_imports_rehearsals(campaign):
 def test_revenue_counts_by_the_day_of_the_sale(campaign):
     import_sales(
         campaign,
-        past_sale(externalId="1"),
-        past_sale(externalId="2", occurredAt="2024-01-31T23:00:00-02:00"),
-        past_sale(externalId="3", occurredAt="2024-02-01T22:00:00Z", paid=True),
+        build_past_sale(externalId="1"),
+        build_past_sale(externalId="2", occurredAt="2024-01-31T23:00:00-02:00"),
+        build_past_sale(externalId="3", occurredAt="2024-02-01T22:00:00Z", paid=True),
     )
 
     assert campaign.rows("select day, net_cents::int from affiliate_revenue order by 1") == [
@@ -218,9 +218,9 @@ def test_payments_of_the_past_anchor_the_window_and_are_counted(campaign, drain)
     campaign.sale(customerId="cus_new", amountCents=5_000)
     import_sales(
         campaign,
-        past_sale(externalId="1", processorCustomerId="cus_1"),
-        past_sale(externalId="2", processorCustomerId="cus_1", occurredAt="2023-06-01"),
-        past_sale(externalId="3", processorCustomerId="cus_new", occurredAt="2023-06-01"),
+        build_past_sale(externalId="1", processorCustomerId="cus_1"),
+        build_past_sale(externalId="2", processorCustomerId="cus_1", occurredAt="2023-06-01"),
+        build_past_sale(externalId="3", processorCustomerId="cus_new", occurredAt="2023-06-01"),
     )
 
     campaign.sale(externalEventId="renewal", customerId="cus_1")
@@ -239,18 +239,18 @@ def test_an_organization_imports_one_at_a_time(campaign, rival):
     rival.program()
     rival.affiliate("ben")
 
-    with beside(importing(campaign)):
-        refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
-        looked = import_sales(campaign, past_sale(), url=f"{URL}/preview")
+    with hold_in_thread(hold_import_lock(campaign)):
+        refused, elsewhere = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
+        looked = import_sales(campaign, build_past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert (elsewhere.status_code, looked.status_code) == (200, 200)
 
 
 def test_the_same_import_twice_at_once_brings_its_rows_once(campaign):
-    rows = [past_sale(externalId=f"order-{number}") for number in range(100)]
+    rows = [build_past_sale(externalId=f"order-{number}") for number in range(100)]
 
-    answers = at_once(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
+    answers = run_concurrently(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
 
     assert sorted(answer.status_code for answer in answers) in ([200, 200], [200, 409])
     assert campaign.rows("select count(*) from conversion") == [(100,)]
@@ -263,14 +263,14 @@ def test_an_import_that_fails_at_its_last_statement_leaves_nothing(campaign, mon
 
     monkeypatch.setattr("api.edge.audit.record", fail)
     with pytest.raises(KeyboardInterrupt):
-        import_sales(campaign, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+        import_sales(campaign, build_past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
 
     for table in ("conversion", "import_job", "ledger_entry", "affiliate_revenue", "program_customer"):
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
 def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
-    body = {"programId": str(campaign.programs[-1]), "conversions": [past_sale()]}
+    body = {"programId": str(campaign.programs[-1]), "conversions": [build_past_sale()]}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
     again = campaign.post(URL, body, Idempotency_Key="once")
@@ -283,14 +283,14 @@ def test_a_repeated_request_with_a_key_gets_the_first_answer(campaign):
 def test_who_may_import(campaign, url):
     def status(brand):
         brand.programs = campaign.programs
-        return import_sales(brand, past_sale(), url=url).status_code
+        return import_sales(brand, build_past_sale(), url=url).status_code
 
     read = campaign.other_key(scope="read")
     read.programs = campaign.programs
-    refused = import_sales(read, past_sale(), url=url)
+    refused = import_sales(read, build_past_sale(), url=url)
     assert (refused.status_code, "read_write" in refused.get_data(as_text=True)) == (403, True)
     assert status(campaign.person("Viewer")) == 403
     assert status(campaign.person("Manager", is_email_verified=False)) == 200
     campaign.set(plan="Free")
-    assert import_sales(campaign, past_sale(), url=url).status_code == 402
+    assert import_sales(campaign, build_past_sale(), url=url).status_code == 402
     assert status(campaign.person("Manager")) == 200

@@ -10,9 +10,9 @@ from adapters import clock
 from models import db
 from models.conversions import conversions, refunds
 from models.ledger import entries
-from tests.support.api.importing import import_sales, importing, past_sale
-from tests.support.api.racing import at_once, begun, beside
-from tests.support.rows.program_rows import click, conversion
+from tests.support.api.importing import build_past_sale, hold_import_lock, import_sales
+from tests.support.api.racing import hold_in_thread, run_concurrently, start_call
+from tests.support.rows.program_rows import insert_click, insert_conversion
 
 URL = "/api/imports"
 
@@ -31,7 +31,11 @@ def _count(brand, table):
 
 
 def test_an_undone_import_is_gone_and_can_come_again(campaign):
-    rows = [past_sale(externalId="1"), past_sale(paid=True), past_sale(amountCents=1, commissionCents=0)]
+    rows = [
+        build_past_sale(externalId="1"),
+        build_past_sale(paid=True),
+        build_past_sale(amountCents=1, commissionCents=0),
+    ]
     made = import_sales(campaign, *rows, confirmUnpaidPayout=True)
 
     answer = _undo(campaign, made)
@@ -48,7 +52,11 @@ def test_an_undone_import_is_gone_and_can_come_again(campaign):
 
 def test_the_ledger_keeps_what_was_booked_and_comes_to_nothing(campaign):
     made = import_sales(
-        campaign, past_sale(), past_sale(currency="EUR"), past_sale(paid=True), confirmUnpaidPayout=True
+        campaign,
+        build_past_sale(),
+        build_past_sale(currency="EUR"),
+        build_past_sale(paid=True),
+        confirmUnpaidPayout=True,
     )
 
     _undo(campaign, made)
@@ -64,7 +72,7 @@ def test_the_ledger_keeps_what_was_booked_and_comes_to_nothing(campaign):
 
 
 def test_what_was_denied_since_is_taken_back_without_a_second_entry(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("update conversion set status = 'Denied' returning id")
         found = conversions.find(organization_id=campaign.id, conversion_id=conversion_id)
@@ -75,8 +83,8 @@ def test_what_was_denied_since_is_taken_back_without_a_second_entry(campaign):
 
 
 def test_revenue_is_what_the_other_sales_brought(campaign):
-    import_sales(campaign, past_sale(externalId="stays", amountCents=700))
-    made = import_sales(campaign, past_sale(), past_sale(amountCents=5, occurredAt="2024-02-02"))
+    import_sales(campaign, build_past_sale(externalId="stays", amountCents=700))
+    made = import_sales(campaign, build_past_sale(), build_past_sale(amountCents=5, occurredAt="2024-02-02"))
 
     _undo(campaign, made)
 
@@ -84,13 +92,13 @@ def test_revenue_is_what_the_other_sales_brought(campaign):
 
 
 def test_payments_of_the_import_are_counted_no_more(campaign):
-    import_sales(campaign, past_sale(externalId="older", processorCustomerId="cus_1", occurredAt="2022-05-01"))
+    import_sales(campaign, build_past_sale(externalId="older", processorCustomerId="cus_1", occurredAt="2022-05-01"))
     made = import_sales(
         campaign,
-        past_sale(processorCustomerId="cus_1", occurredAt="2021-05-01"),
-        past_sale(processorCustomerId="cus_1", occurredAt="2023-05-01"),
-        past_sale(processorCustomerId="cus_gone"),
-        past_sale(processorCustomerId="cus_live", occurredAt="2021-05-01"),
+        build_past_sale(processorCustomerId="cus_1", occurredAt="2021-05-01"),
+        build_past_sale(processorCustomerId="cus_1", occurredAt="2023-05-01"),
+        build_past_sale(processorCustomerId="cus_gone"),
+        build_past_sale(processorCustomerId="cus_live", occurredAt="2021-05-01"),
     )
     campaign.sale(customerId="cus_live")
     ((sold_at,),) = campaign.rows("select accepted_at from sale")
@@ -105,7 +113,7 @@ def test_payments_of_the_import_are_counted_no_more(campaign):
 
 
 def test_an_undo_is_audited(campaign):
-    made = import_sales(campaign, past_sale())
+    made = import_sales(campaign, build_past_sale())
 
     shown = _undo(campaign, made).json
 
@@ -118,12 +126,14 @@ def test_an_undo_is_audited(campaign):
 
 @pytest.mark.parametrize("why", ["refunded", "overridden", "paid"])
 def test_a_conversion_that_something_was_built_on_keeps_the_whole_import(campaign, why):
-    made = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+    made = import_sales(
+        campaign, build_past_sale(externalId="1"), build_past_sale(externalId="2"), confirmUnpaidPayout=True
+    )
     ((conversion_id, affiliate_id),) = campaign.rows(
         "select id, affiliate_id from conversion where external_event_id = '1'"
     )
     if why == "overridden":
-        conversion(campaign, affiliate_id, source="override", parent_id=conversion_id, amount_cents=0)
+        insert_conversion(campaign, affiliate_id, source="override", parent_id=conversion_id, amount_cents=0)
     with db.unit_of_work(campaign.id):
         if why == "paid":
             db.db.stage("update conversion set status = 'Paid' where id = %s", (conversion_id,))
@@ -142,11 +152,11 @@ def test_a_conversion_that_something_was_built_on_keeps_the_whole_import(campaig
 
 
 def test_an_import_is_undone_once(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
     path = f"{URL}/{made.json['jobId']}/undo"
 
-    answers = at_once(*[lambda: admin.post(path)] * 2)
+    answers = run_concurrently(*[lambda: admin.post(path)] * 2)
     again = admin.post(path)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
@@ -155,29 +165,29 @@ def test_an_import_is_undone_once(campaign):
 
 
 def test_an_undo_waits_for_no_import(campaign):
-    made = import_sales(campaign, past_sale())
+    made = import_sales(campaign, build_past_sale())
     admin = campaign.person("Admin")
 
-    with beside(importing(campaign)):
+    with hold_in_thread(hold_import_lock(campaign)):
         answer = admin.post(f"{URL}/{made.json['jobId']}/undo")
 
     assert (answer.status_code, answer.json["error"]) == (409, "migration_already_in_progress")
 
 
 def test_a_refund_that_is_being_taken_is_seen(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("select id from conversion for update")
-        undo = begun(lambda: admin.post(f"{URL}/{made.json['jobId']}/undo"))
+        undo = start_call(lambda: admin.post(f"{URL}/{made.json['jobId']}/undo"))
         db.db.run("update conversion set refunded_cents = 1 where id = %s", (conversion_id,))
 
     assert (undo().status_code, undo().json["reasons"]) == (409, {"refunded": 1})
 
 
 def test_an_undo_that_fails_at_its_last_statement_changes_nothing(campaign, monkeypatch):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     def fail(*_, **__):
@@ -192,7 +202,7 @@ def test_an_undo_that_fails_at_its_last_statement_changes_nothing(campaign, monk
 
 
 def test_who_may_undo(campaign, rival):
-    made = import_sales(campaign, past_sale())
+    made = import_sales(campaign, build_past_sale())
     path = f"{URL}/{made.json['jobId']}/undo"
 
     assert campaign.post(path).status_code == 403
@@ -206,7 +216,7 @@ def test_who_may_undo(campaign, rival):
 
 
 def test_an_undo_with_a_key_is_answered_again(campaign):
-    made = import_sales(campaign, past_sale())
+    made = import_sales(campaign, build_past_sale())
 
     first, again = (_undo(campaign, made, Idempotency_Key="once") for _ in range(2))
 
@@ -216,8 +226,8 @@ def test_an_undo_with_a_key_is_answered_again(campaign):
 def test_affiliates_who_were_never_used_are_deleted_and_the_others_stay(campaign):
     made = _import_people(campaign, "ann", "dan", "eve", "fay", "gus")
     ids = dict(campaign.rows("select split_part(email, '@', 1), id from affiliate"))
-    click(campaign, ids["dan"])
-    conversion(campaign, ids["eve"])
+    insert_click(campaign, ids["dan"])
+    insert_conversion(campaign, ids["eve"])
     campaign.affiliate("recruit", recruited_by_affiliate_id=ids["fay"])
 
     answer = _undo(campaign, made)
@@ -231,7 +241,7 @@ def test_affiliates_who_were_never_used_are_deleted_and_the_others_stay(campaign
 
 
 def test_an_import_that_brought_nothing_can_be_undone(campaign):
-    nobody = import_sales(campaign, past_sale(affiliateSlug="nobody"))
+    nobody = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
     known = _import_people(campaign, "ben")
 
     for made in (nobody, known):
@@ -243,7 +253,7 @@ def test_an_import_that_brought_nothing_can_be_undone(campaign):
     "statement", ["delete from conversion", "insert into ledger_entry (%s) select %s from ledger_entry"]
 )
 def test_the_database_keeps_the_ledger_and_conversions_together(campaign, statement):
-    import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     columns = "organization_id, program_id, affiliate_id, kind, amount_cents, currency, is_test, created_at"
     others = "id, cause_id, conversion_id"
     made = ", ".join(["gen_random_uuid()"] * 3)

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
-from tests.support.api.importing import import_people, import_sales, past_sale, person_row
-from tests.support.rows.program_rows import conversion
+from tests.support.api.importing import build_past_sale, build_person_row, import_people, import_sales
+from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/imports"
 
@@ -15,12 +15,12 @@ def _look(brand, made, role="Admin"):
 def test_it_says_what_goes_and_what_is_owed_no_longer(campaign):
     made = import_sales(
         campaign,
-        past_sale(),
-        past_sale(currency="EUR", commissionCents=7),
-        past_sale(externalId="paid", paid=True),
+        build_past_sale(),
+        build_past_sale(currency="EUR", commissionCents=7),
+        build_past_sale(externalId="paid", paid=True),
         confirmUnpaidPayout=True,
     )
-    import_sales(campaign, past_sale(externalId="other"), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(externalId="other"), confirmUnpaidPayout=True)
 
     answer = _look(campaign, made)
 
@@ -42,7 +42,9 @@ def test_it_says_what_goes_and_what_is_owed_no_longer(campaign):
 
 
 def test_it_says_what_holds_it_back_as_the_undoing_does(campaign):
-    made = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+    made = import_sales(
+        campaign, build_past_sale(externalId="1"), build_past_sale(externalId="2"), confirmUnpaidPayout=True
+    )
     campaign.rows("update conversion set refunded_cents = 1 where external_event_id = '2' returning id")
 
     seen = _look(campaign, made).json
@@ -53,9 +55,9 @@ def test_it_says_what_holds_it_back_as_the_undoing_does(campaign):
 
 
 def test_affiliates_who_were_used_would_stay(campaign):
-    made = import_people(campaign, person_row("ann"), person_row("bea"))
+    made = import_people(campaign, build_person_row("ann"), build_person_row("bea"))
     ann = campaign.rows("select id from affiliate where email = 'ann@example.com'")[0][0]
-    conversion(campaign, ann)
+    insert_conversion(campaign, ann)
 
     seen = _look(campaign, made).json
 
@@ -63,7 +65,7 @@ def test_affiliates_who_were_used_would_stay(campaign):
 
 
 def test_what_was_undone_cannot_be_undone_again(campaign):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     campaign.person("Admin").post(f"{URL}/{made.json['jobId']}/undo")
 
     seen = _look(campaign, made).json
@@ -72,7 +74,7 @@ def test_what_was_undone_cannot_be_undone_again(campaign):
 
 
 def test_it_is_for_whoever_may_undo(campaign, rival):
-    made = import_sales(campaign, past_sale())
+    made = import_sales(campaign, build_past_sale())
     address = f"{URL}/{made.json['jobId']}/undo"
 
     answers = [

@@ -7,17 +7,17 @@ import pytest
 
 from tests.support.api.inviting import (
     URL,
-    a_slug,
-    accept,
-    audited,
+    accept_invite,
+    expire_invite,
     invite,
-    let_expire,
-    look,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
+    view_invite,
 )
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 
 
 def _affiliates(brand, columns):
@@ -30,7 +30,7 @@ def _events(brand):
 
 
 def test_whoever_has_the_link_sees_what_it_is_about(campaign):
-    email = someone()
+    email = unique_email()
     made = invite(
         campaign,
         email=email,
@@ -40,7 +40,7 @@ def test_whoever_has_the_link_sees_what_it_is_about(campaign):
         customCommissionValue=15,
     )
 
-    answer = look(campaign, token_of(made))
+    answer = view_invite(campaign, token_from_invite(made))
 
     assert (answer.status_code, answer.json) == (
         200,
@@ -63,7 +63,7 @@ def test_whoever_has_the_link_sees_what_it_is_about(campaign):
 
 
 def test_looking_changes_nothing(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     before = campaign.rows("select to_jsonb(i) from affiliate_invite i")
 
     for method in ("GET", "HEAD", "OPTIONS"):
@@ -76,7 +76,7 @@ def test_looking_changes_nothing(campaign):
 
 def test_names_are_escaped_in_the_note(campaign):
     campaign.rows("update organization set name = '<b onclick=x>\"&' where id = %s returning id", campaign.id)
-    token = token_of(
+    token = token_from_invite(
         invite(
             campaign,
             fullName="<script>alert(1)</script>",
@@ -84,7 +84,7 @@ def test_names_are_escaped_in_the_note(campaign):
         )
     )
 
-    shown = look(campaign, token).json
+    shown = view_invite(campaign, token).json
 
     brand, person = "&lt;b onclick=x&gt;&quot;&amp;", "&lt;script&gt;alert(1)&lt;/script&gt;"
     assert shown["personalNoteHtml"] == f'{brand}<a href="https://x.test/?{person}{brand}">x</a>'
@@ -92,10 +92,10 @@ def test_names_are_escaped_in_the_note(campaign):
 
 
 def test_accepting_makes_an_approved_affiliate(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
     made = invite(campaign, email=email, fullName="Ada", slug=slug)
 
-    answer = accept(campaign, token_of(made))
+    answer = accept_invite(campaign, token_from_invite(made))
 
     affiliate_id = answer.json["affiliateId"]
     assert (answer.status_code, answer.json) == (
@@ -111,17 +111,17 @@ def test_accepting_makes_an_approved_affiliate(campaign):
         (UUID(affiliate_id), email, "Ada", "Approved", "Invite", True, False)
     ]
     assert campaign.rows("select slug, custom_alias, is_default from tracking_link") == [(slug, slug, True)]
-    assert rows(campaign, "state, kept_slug, affiliate_id, accepted_at is not null") == [
+    assert list_invites(campaign, "state, kept_slug, affiliate_id, accepted_at is not null") == [
         ("Accepted", slug, UUID(affiliate_id), True)
     ]
     assert campaign.sale(affiliateSlug=slug).status_code == 200
 
 
 def test_the_brand_is_told(campaign):
-    email, slug = someone(), a_slug()
-    affiliate_id = accept(campaign, token_of(invite(campaign, email=email, fullName="Ada", slug=slug))).json[
-        "affiliateId"
-    ]
+    email, slug = unique_email(), unique_slug()
+    affiliate_id = accept_invite(
+        campaign, token_from_invite(invite(campaign, email=email, fullName="Ada", slug=slug))
+    ).json["affiliateId"]
 
     shared = {
         "affiliateId": affiliate_id,
@@ -136,7 +136,7 @@ def test_the_brand_is_told(campaign):
 
 
 def test_without_auto_approval_they_wait(campaign):
-    answer = accept(campaign, token_of(invite(campaign, autoApprove=False)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign, autoApprove=False)))
 
     assert answer.json["status"] == "Pending"
     assert _affiliates(campaign, "status, approved_at") == [("Pending", None)]
@@ -146,13 +146,15 @@ def test_without_auto_approval_they_wait(campaign):
 def test_the_programs_own_auto_approval_does_not_matter(brand):
     brand.program(auto_approve=True)
 
-    assert accept(brand, token_of(invite(brand, autoApprove=False))).json["status"] == "Pending"
+    assert accept_invite(brand, token_from_invite(invite(brand, autoApprove=False))).json["status"] == "Pending"
 
 
 def test_a_rate_of_their_own_comes_with_them(campaign):
-    accept(
+    accept_invite(
         campaign,
-        token_of(invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")),
+        token_from_invite(
+            invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")
+        ),
     )
 
     (terms,) = _affiliates(campaign, "custom_commission_type, custom_commission_value::text")
@@ -160,21 +162,21 @@ def test_a_rate_of_their_own_comes_with_them(campaign):
 
 
 def test_repeating_it_is_told_the_same_and_writes_nothing(campaign):
-    token = token_of(invite(campaign, slug=a_slug()))
+    token = token_from_invite(invite(campaign, slug=unique_slug()))
 
-    answers = [accept(campaign, token) for _ in range(3)]
+    answers = [accept_invite(campaign, token) for _ in range(3)]
 
     assert {answer.data for answer in answers} == {answers[0].data}
     assert answers[0].status_code == 200
     assert len(_affiliates(campaign, "id")) == 1
     assert len(_events(campaign)) == 2
-    assert len(audited(campaign)) == 2
+    assert len(list_audit_entries(campaign)) == 2
 
 
 def test_two_at_once_make_one_affiliate(campaign):
-    token = token_of(invite(campaign, slug=a_slug()))
+    token = token_from_invite(invite(campaign, slug=unique_slug()))
 
-    answers = at_once(*[lambda: accept(campaign, token)] * 4)
+    answers = run_concurrently(*[lambda: accept_invite(campaign, token)] * 4)
 
     assert {(answer.status_code, answer.data) for answer in answers} == {(200, answers[0].data)}
     assert len(_affiliates(campaign, "id")) == 1
@@ -185,13 +187,13 @@ def test_two_at_once_make_one_affiliate(campaign):
     "request_", [{}, {"json": {}}, {"json": {"email": "x"}}, {"data": b"\xff{"}, {"data": {"a": "b"}}, {"json": []}]
 )
 def test_any_body_will_do(campaign, request_):
-    assert accept(campaign, token_of(invite(campaign)), **request_).status_code == 200
+    assert accept_invite(campaign, token_from_invite(invite(campaign)), **request_).status_code == 200
 
 
 def test_an_idempotency_key_is_not_needed_and_keeps_no_token(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
 
-    answers = [accept(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
+    answers = [accept_invite(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
 
     assert answers[0].data == answers[1].data
     assert campaign.rows("select count(*) from stored_answer") == [(0,)]
@@ -199,13 +201,13 @@ def test_an_idempotency_key_is_not_needed_and_keeps_no_token(campaign):
 
 @pytest.mark.parametrize("status", ["Approved", "Pending", "Banned"])
 def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
-    email, slug = someone(), a_slug()
-    token = token_of(
-        invite(campaign, email=email, slug=a_slug(), customCommissionType="Fixed", customCommissionValue=1)
+    email, slug = unique_email(), unique_slug()
+    token = token_from_invite(
+        invite(campaign, email=email, slug=unique_slug(), customCommissionType="Fixed", customCommissionValue=1)
     )
     affiliate_id = campaign.affiliate(slug, email=email, status=status)
 
-    first, again = accept(campaign, token), accept(campaign, token)
+    first, again = accept_invite(campaign, token), accept_invite(campaign, token)
 
     assert first.json == {
         "affiliateId": str(affiliate_id),
@@ -220,48 +222,48 @@ def test_who_joined_meanwhile_stays_as_they_are(campaign, status):
 
 
 def test_a_deleted_affiliate_is_invited_and_joins_anew(campaign):
-    email = someone()
-    gone = campaign.affiliate(a_slug(), email=email)
+    email = unique_email()
+    gone = campaign.affiliate(unique_slug(), email=email)
     campaign.rows("update affiliate set deleted_at = now() returning id")
 
-    answer = accept(campaign, token_of(invite(campaign, email=email)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign, email=email)))
 
     assert answer.status_code == 200
     assert answer.json["affiliateId"] != str(gone)
 
 
 def test_an_accepted_invite_answers_when_its_affiliate_is_deleted(campaign):
-    token = token_of(invite(campaign))
-    first = accept(campaign, token)
+    token = token_from_invite(invite(campaign))
+    first = accept_invite(campaign, token)
     campaign.rows("update affiliate set deleted_at = now() returning id")
     campaign.rows("update tracking_link set deleted_at = now() returning id")
 
-    assert accept(campaign, token).json == first.json
+    assert accept_invite(campaign, token).json == first.json
 
 
 def test_an_accepted_invite_does_not_expire(campaign):
     made = invite(campaign)
-    first = accept(campaign, token_of(made))
-    let_expire(campaign, made.json["invite"]["id"])
+    first = accept_invite(campaign, token_from_invite(made))
+    expire_invite(campaign, made.json["invite"]["id"])
 
-    assert accept(campaign, token_of(made)).json == first.json
-    assert look(campaign, token_of(made)).status_code == 404
+    assert accept_invite(campaign, token_from_invite(made)).json == first.json
+    assert view_invite(campaign, token_from_invite(made)).status_code == 404
 
 
-@pytest.mark.parametrize("call", [look, accept])
+@pytest.mark.parametrize("call", [view_invite, accept_invite])
 def test_an_expired_link_opens_nothing(campaign, call):
     made = invite(campaign)
-    let_expire(campaign, made.json["invite"]["id"])
+    expire_invite(campaign, made.json["invite"]["id"])
 
-    answer = call(campaign, token_of(made))
+    answer = call(campaign, token_from_invite(made))
 
     assert (answer.status_code, answer.json["error"]) == (410, "invite_expired")
     assert _affiliates(campaign, "id") == []
 
 
-@pytest.mark.parametrize("call", [look, accept])
+@pytest.mark.parametrize("call", [view_invite, accept_invite])
 def test_every_token_that_opens_nothing_is_answered_alike(campaign, call):
-    real = token_of(invite(campaign))
+    real = token_from_invite(invite(campaign))
     guesses = [
         "x",
         "A" * 43,
@@ -284,24 +286,24 @@ def test_every_token_that_opens_nothing_is_answered_alike(campaign, call):
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
 def test_a_program_that_cannot_be_joined_is_not_joined(campaign, column):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     campaign.rows(f"update program set {column} returning id")
 
-    answer = accept(campaign, token)
+    answer = accept_invite(campaign, token)
 
     assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
-    assert rows(campaign, "state") == [("Pending",)]
+    assert list_invites(campaign, "state") == [("Pending",)]
     campaign.rows("update program set archived_at = null, suspended_at = null, is_active = true returning id")
-    assert accept(campaign, token).status_code == 200
+    assert accept_invite(campaign, token).status_code == 200
 
 
 def test_it_is_audited_without_the_token(campaign):
     made = invite(campaign)
-    token, invite_id = token_of(made), made.json["invite"]["id"]
+    token, invite_id = token_from_invite(made), made.json["invite"]["id"]
 
-    accept(campaign, token)
+    accept_invite(campaign, token)
 
-    action, entity_id, before, after = audited(campaign)[-1]
+    action, entity_id, before, after = list_audit_entries(campaign)[-1]
     assert (action, entity_id, before) == ("affiliate_invite.accepted", invite_id, made.json["invite"])
     (shown,) = campaign.person("Manager").get(URL).json["items"]
     assert after == shown
@@ -312,8 +314,10 @@ def test_it_is_audited_without_the_token(campaign):
 
 
 def test_a_sale_counts_at_once_for_whom_accepted(campaign, drain):
-    slug = a_slug()
-    accept(campaign, token_of(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7)))
+    slug = unique_slug()
+    accept_invite(
+        campaign, token_from_invite(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7))
+    )
 
     campaign.sale(affiliateSlug=slug, occurredAt=datetime.now(UTC).isoformat())
     drain()

@@ -4,26 +4,26 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.rows.leads import LEAD, SIGNED, counts, signed
+from tests.support.rows.leads import LEAD, SIGNED, count_rows, post_signed_lead
 
 
 @pytest.mark.parametrize(
     "again", ["ada.lovelace@example.com", "ADA.Lovelace@EXAMPLE.com", "ada.lovelace+spring@example.com"]
 )
 def test_one_person_is_one_lead_of_an_affiliate(shop, again):
-    first = signed(shop, email="ada.lovelace@example.com")
-    second = signed(shop, email=again, name="Other", subId="other")
+    first = post_signed_lead(shop, email="ada.lovelace@example.com")
+    second = post_signed_lead(shop, email=again, name="Other", subId="other")
 
     assert "leadId" in first.json
     assert (second.status_code, second.json) == (200, {"ok": True, "deduped": True})
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 @pytest.mark.parametrize("again", ["adalovelace@gmail.com", "a.d.a.lovelace+x@googlemail.com"])
 def test_dots_of_a_gmail_address_tell_nobody_apart(shop, again):
-    signed(shop, email="ada.lovelace@gmail.com")
+    post_signed_lead(shop, email="ada.lovelace@gmail.com")
 
-    assert signed(shop, email=again).json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, email=again).json == {"ok": True, "deduped": True}
 
 
 def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
@@ -32,10 +32,10 @@ def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
     rival.affiliate("ben")
 
     answers = [
-        signed(shop, email="ada@example.com"),
-        signed(shop, email="a.da@example.com"),
-        signed(shop, email="ada@example.com", affiliateSlug="rita"),
-        signed(rival, email="ada@example.com"),
+        post_signed_lead(shop, email="ada@example.com"),
+        post_signed_lead(shop, email="a.da@example.com"),
+        post_signed_lead(shop, email="ada@example.com", affiliateSlug="rita"),
+        post_signed_lead(rival, email="ada@example.com"),
     ]
 
     assert all("leadId" in answer.json for answer in answers)
@@ -44,35 +44,35 @@ def test_people_affiliates_and_brands_have_leads_of_their_own(shop, rival):
 def test_an_event_id_is_one_lead_whoever_it_names(shop):
     shop.affiliate("rita")
 
-    first = signed(shop, externalEventId="signup-1")
-    second = signed(shop, externalEventId="signup-1", affiliateSlug="rita")
+    first = post_signed_lead(shop, externalEventId="signup-1")
+    second = post_signed_lead(shop, externalEventId="signup-1", affiliateSlug="rita")
 
     assert "leadId" in first.json
     assert second.json == {"ok": True, "deduped": True}
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 def test_with_event_ids_one_person_may_be_several_leads(shop):
-    answers = [signed(shop, email="ada@example.com", externalEventId=one) for one in ("a", "b", ..., " ")]
+    answers = [post_signed_lead(shop, email="ada@example.com", externalEventId=one) for one in ("a", "b", ..., " ")]
 
     assert ["leadId" in answer.json for answer in answers] == [True, True, True, False]
 
 
 def test_a_known_event_is_known_whatever_became_of_its_affiliate(shop):
-    signed(shop, externalEventId="signup-1")
+    post_signed_lead(shop, externalEventId="signup-1")
     shop.rows("update affiliate set status = 'Banned' returning id")
 
-    assert signed(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
 
 
 def test_an_event_id_that_looks_like_ours_is_that_lead(shop):
-    known = signed(shop).json["leadId"]
+    known = post_signed_lead(shop).json["leadId"]
 
-    assert signed(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
 
 
 def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
-    signed(shop, externalEventId="ada-1")
+    post_signed_lead(shop, externalEventId="ada-1")
     sale = shop.sale(externalEventId="ada-1")
     drain()
 
@@ -83,16 +83,16 @@ def test_a_lead_and_a_sale_may_have_one_event_id(shop, drain):
 @pytest.mark.parametrize("fields", [{"email": "ada@example.com"}, {"externalEventId": "signup-1"}])
 def test_one_lead_sent_many_times_at_once_is_recorded_once(shop, fields):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: signed(shop, **fields).json, range(8)))
+        answers = list(pool.map(lambda _: post_signed_lead(shop, **fields).json, range(8)))
 
     assert sorted("leadId" in answer for answer in answers) == [False] * 7 + [True]
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 def test_a_repeated_idempotency_key_repeats_the_answer(shop):
-    first = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    second = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    other = shop.signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
+    first = shop.post_signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    second = shop.post_signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    other = shop.post_signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
 
     assert second.data == first.data
     assert second.headers["Idempotency-Replayed"] == "true"

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.leads import LEAD, SIGNED, counts, emails, refusal, signed
+from tests.support.rows.leads import LEAD, SIGNED, count_rows, list_lead_emails, post_signed_lead, read_refusal
 
 
 def test_every_field_reaches_the_lead_and_its_conversion(shop):
-    answer = signed(
+    answer = post_signed_lead(
         shop,
         affiliateSlug="BEN",
         email=" Ada.Lovelace+News@Example.com ",
@@ -58,7 +58,7 @@ def test_every_field_reaches_the_lead_and_its_conversion(shop):
 def test_all_but_slug_and_email_may_be_left_out(shop, absent):
     names = ("name", "externalEventId", "subId", "programId")
 
-    answer = signed(shop, **dict.fromkeys(names, absent))
+    answer = post_signed_lead(shop, **dict.fromkeys(names, absent))
 
     assert answer.status_code == 200
     assert shop.rows("select name, external_event_id, sub_id, event_id from lead") == [
@@ -90,8 +90,8 @@ def test_all_but_slug_and_email_may_be_left_out(shop, absent):
     ],
 )
 def test_a_lead_that_cannot_be_is_refused_by_its_code(shop, fields, code, field):
-    assert refusal(signed(shop, **fields)) == (400, code, field)
-    assert counts(shop) == (0, 0)
+    assert read_refusal(post_signed_lead(shop, **fields)) == (400, code, field)
+    assert count_rows(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_a_lead_that_cannot_be_is_refused_by_its_code(shop, fields, code, field)
     ],
 )
 def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
-    answer = signed(shop, **fields)
+    answer = post_signed_lead(shop, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [named]
-    assert counts(shop) == (0, 0)
+    assert count_rows(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_a_malformed_field_is_named_in_problem_details(shop, fields, named):
     ],
 )
 def test_what_is_no_json_object_is_an_invalid_body(shop, raw):
-    answer = shop.signed(SIGNED, raw)
+    answer = shop.post_signed(SIGNED, raw)
 
-    assert refusal(answer)[:2] == (400, "invalid_body")
+    assert read_refusal(answer)[:2] == (400, "invalid_body")
 
 
 @pytest.mark.parametrize(
     "email", ["ÜNÏ@münchen.example", "ada@xn--mnchen-3ya.example", "a.d'a+{x}@sub.example.com", "a" * 64 + "@e.example"]
 )
 def test_an_unusual_address_is_an_address(shop, email):
-    assert signed(shop, email=email).status_code == 200
-    assert emails(shop) == [email]
+    assert post_signed_lead(shop, email=email).status_code == 200
+    assert list_lead_emails(shop) == [email]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_free_lead_is_a_zero_marker_where_leads_are_paid(brand, columns, payab
     brand.program(**columns)
     brand.affiliate("ben")
 
-    signed(brand)
+    post_signed_lead(brand)
 
     assert brand.rows("select payability, commission_cents, type, attribution_method from conversion") == [
         (payability, 0, "LeadReward", "lead_signup")
@@ -171,7 +171,7 @@ def test_a_free_lead_is_a_zero_marker_where_leads_are_paid(brand, columns, payab
 def test_its_conversion_is_in_the_home_currency(shop):
     shop.rows("update organization set home_currency = 'EUR' where id = %s returning id", shop.id)
 
-    signed(shop)
+    post_signed_lead(shop)
 
     assert shop.rows("select currency from conversion") == [("EUR",)]
 
@@ -181,11 +181,11 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
     brand.program()
     brand.affiliate("ben", status=status)
 
-    answer = signed(brand)
+    answer = post_signed_lead(brand)
 
-    assert refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
+    assert read_refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
     assert status in answer.json["message"]
-    assert counts(brand) == (0, 0)
+    assert count_rows(brand) == (0, 0)
     assert brand.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
@@ -193,13 +193,13 @@ def test_an_affiliate_who_is_not_approved_gets_no_lead(brand, status):
 def test_a_closed_campaign_takes_no_lead(shop, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert refusal(signed(shop))[:2] == (400, "no_active_program")
+    assert read_refusal(post_signed_lead(shop))[:2] == (400, "no_active_program")
 
 
 def test_a_removed_affiliate_is_not_found(shop):
     shop.rows("update affiliate set deleted_at = now() returning id")
 
-    assert refusal(signed(shop))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop))[1] == "affiliate_not_found"
 
 
 def test_the_campaign_tells_apart_what_one_slug_stands_for(brand):
@@ -207,8 +207,8 @@ def test_the_campaign_tells_apart_what_one_slug_stands_for(brand):
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
 
-    signed(brand, email="ada@example.com")
-    signed(brand, email="ada@example.com", programId=str(second))
+    post_signed_lead(brand, email="ada@example.com")
+    post_signed_lead(brand, email="ada@example.com", programId=str(second))
 
     assert brand.rows("select program_id from lead order by occurred_at") == [(first,), (second,)]
 
@@ -218,7 +218,7 @@ def test_without_the_campaign_the_one_that_can_earn_is_meant(brand):
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
 
-    assert signed(brand).status_code == 200
+    assert post_signed_lead(brand).status_code == 200
     assert brand.rows("select program_id from lead") == [(second,)]
 
 
@@ -226,13 +226,13 @@ def test_another_tenants_slug_and_campaign_are_not_found(shop, rival):
     theirs = rival.program()
     rival.affiliate("rita")
 
-    assert refusal(signed(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
-    assert refusal(signed(shop, programId=str(theirs)))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop, programId=str(theirs)))[1] == "affiliate_not_found"
 
 
 def test_the_brand_is_told_once(shop):
-    lead = signed(shop, email="ada@example.com", subId="spring")
-    signed(shop, email="ada@example.com")
+    lead = post_signed_lead(shop, email="ada@example.com", subId="spring")
+    post_signed_lead(shop, email="ada@example.com")
 
     ((body,),) = shop.rows("select body from event where type = 'conversion.created'")
     data = json.loads(body)["data"]
@@ -252,7 +252,7 @@ def test_the_brand_is_told_once(shop):
 
 
 def test_the_affiliate_may_be_a_lead_of_their_own(shop):
-    assert "leadId" in signed(shop, email="ben@example.com").json
+    assert "leadId" in post_signed_lead(shop, email="ben@example.com").json
 
 
 def test_a_recruiter_has_no_share_in_a_lead(brand, drain):
@@ -260,14 +260,14 @@ def test_a_recruiter_has_no_share_in_a_lead(brand, drain):
     rita = brand.affiliate("rita")
     brand.affiliate("ben", recruited_by_affiliate_id=rita)
 
-    signed(brand)
+    post_signed_lead(brand)
     drain()
 
-    assert counts(brand) == (1, 1)
+    assert count_rows(brand) == (1, 1)
 
 
 def test_leads_are_listed_as_such(shop, drain):
-    lead_id = signed(shop).json["leadId"]
+    lead_id = post_signed_lead(shop).json["leadId"]
     shop.sale()
     drain()
 
@@ -279,7 +279,7 @@ def test_leads_are_listed_as_such(shop, drain):
 def test_a_test_key_writes_leads_that_say_so_and_are_apart(shop):
     tester = shop.other_key(is_test=True)
 
-    answers = [signed(one, email="ada@example.com").json for one in (tester, shop, tester, shop)]
+    answers = [post_signed_lead(one, email="ada@example.com").json for one in (tester, shop, tester, shop)]
 
     assert ["leadId" in answer for answer in answers] == [True, True, False, False]
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id) order by 1") == [
@@ -292,6 +292,6 @@ def test_an_affiliate_to_rehearse_with_has_test_leads(brand):
     brand.program()
     brand.affiliate("ben", is_test=True)
 
-    signed(brand)
+    post_signed_lead(brand)
 
     assert brand.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]

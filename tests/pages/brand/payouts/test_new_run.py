@@ -9,7 +9,7 @@ import pytest
 from domain.payouts.plan import BlockReason
 from models import db
 from pages.brand.payouts import run_preview
-from tests.support.api.racing import at_once
+from tests.support.api.racing import run_concurrently
 from tests.support.outside.visitor import Visitor
 
 NEW, CONFIRM = "/dashboard/payouts/new", "/dashboard/payouts/new/confirm"
@@ -241,7 +241,7 @@ def test_twice_at_once_there_is_one_run(due, app, owner):
     for tab in tabs:
         tab.client.set_cookie("finderfee", owner.cookie)
 
-    answers = at_once(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
+    answers = run_concurrently(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
 
     assert {answer.status_code for answer in answers} == {303}
     ((run_id,),) = due.brand.rows("select id from payout_run")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.api.applying import apply, form, question, two_steps
+from tests.support.api.applying import apply, build_form, build_question, build_two_step_form
 
 _ROW = {"label": "Your team?", "key": "team", "type": "text", "step": "1"}
 
@@ -46,8 +46,8 @@ def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, peop
     choice = {**_ROW, "label": "Where, <b>mostly</b>?", "key": "", "type": "choice", "options": "Blog\r\n\r\n News "}
     saved = owner.send(program, _form({**_ROW, "required": "on"}, {**choice, "step": "2"}, steps="2"))
     assert (saved.status_code, saved.headers["Location"]) == (303, f"{program}?saved=1")
-    place = question("whereBMostlyB", "choice", label="Where, <b>mostly</b>?", step=2, options=["Blog", "News"])
-    assert _kept(brand) == form(question("team", required=True), place, steps=2)
+    place = build_question("whereBMostlyB", "choice", label="Where, <b>mostly</b>?", step=2, options=["Blog", "News"])
+    assert _kept(brand) == build_form(build_question("team", required=True), place, steps=2)
     assert _labels(owner.open(program).text) == ["Your team?", "Where, &lt;b&gt;mostly&lt;/b&gt;?"]
 
     assert owner.send(program, _form()).status_code == 303
@@ -102,20 +102,20 @@ def test_questions_that_are_alike_get_keys_of_their_own(brand, people, program):
 
 
 def test_member_without_permission_reads_the_form(brand, people, program):
-    brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(two_steps()))
+    brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(build_two_step_form()))
     viewer = people("Viewer")
 
     html = viewer.open(program).text
     assert "Your reach?" in html
     assert f'action="{program}"' not in html
     assert viewer.send(program, _form(_ROW)).status_code == 403
-    assert _kept(brand) == two_steps()
+    assert _kept(brand) == build_two_step_form()
     brand.rows("update program set archived_at = now() returning id")
     assert f'action="{program}"' not in people("Owner").open(program).text
 
 
 def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(brand, people):
-    asked = form(question("team", "long", label="Your <b>team</b>?"), question("reach", "number"))
+    asked = build_form(build_question("team", "long", label="Your <b>team</b>?"), build_question("reach", "number"))
     program_id = brand.program(application_form=asked)
     apply(brand, answers={"team": "Tea <i>\nmilk", "reach": "12.5"})
     ((affiliate_id,),) = brand.rows("select id from affiliate")
@@ -127,7 +127,11 @@ def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(bra
         assert "<b>Your &lt;b&gt;team&lt;/b&gt;?</b>" in html
         assert "Tea &lt;i&gt;\nmilk" in html
         assert '<span class="said">12.5</span>' in html
-    brand.call("PATCH", f"/api/v1/programs/{program_id}", {"applicationForm": form(question("reach", label="Reach"))})
+    brand.call(
+        "PATCH",
+        f"/api/v1/programs/{program_id}",
+        {"applicationForm": build_form(build_question("reach", label="Reach"))},
+    )
     for place in places:
         html = owner.open(place).text
         assert "<b>team</b><br>" in html

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.outside.brand_site import BrandSite
-from tests.support.rows.program_rows import click, conversion
+from tests.support.rows.program_rows import insert_click, insert_conversion
 
 
 @pytest.fixture
@@ -118,9 +118,9 @@ def test_the_lights_alone_are_new_or_nothing(brand, people, here):
     address = re.search(r'hx-get="([^"]+)"', visitor.open(here).text)[1].replace("&amp;", "&")
     unchanged = visitor.open(address)
     ben = brand.affiliate("ben")
-    click(brand, ben)
+    insert_click(brand, ben)
     visited = visitor.open(address)
-    conversion(brand, ben)
+    insert_conversion(brand, ben)
     sold = visitor.open(address)
 
     assert unchanged.status_code == 204

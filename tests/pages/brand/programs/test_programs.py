@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 _HERE = "/dashboard/programs"
 _NEW = {
@@ -95,8 +95,8 @@ def test_terms_are_sentences(brand, people, terms, said):
 def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, people):
     program = brand.program(budget_cents=500_000, budget_currency="USD")
     ben = brand.affiliate("ben")
-    click(brand, ben, occurred_at=ago(days=2))
-    sold = conversion(brand, ben, amount_cents=123_450, is_test=True)
+    insert_click(brand, ben, occurred_at=time_ago(days=2))
+    sold = insert_conversion(brand, ben, amount_cents=123_450, is_test=True)
     html = people("Viewer").open(f"{_HERE}/{program}").text
 
     assert '<table aria-label="Recent events" role="table">' in html

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.auditing import enter
+from tests.support.api.auditing import insert_entry
 
 _HERE = "/dashboard/audit-log"
 
@@ -29,8 +29,8 @@ def test_an_entry_says_who_changed_what_from_what_to_what(owner):
 
 
 def test_acts_of_an_agent_are_distinguished_from_the_members_own(owner, brand):
-    enter(brand, actor_type="oauth", via="mcp", client="helper <b>")
-    enter(brand, via="mcp")
+    insert_entry(brand, actor_type="oauth", via="mcp", client="helper <b>")
+    insert_entry(brand, via="mcp")
     html = owner.open(_HERE).text
 
     assert html.count("by an agent") == 2

@@ -56,7 +56,7 @@ def test_a_domain_lists_its_own_campaign_alone(several):
     assert several.open("/sitemap-1.xml", several.domain).status_code == 404
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_more_than_a_sitemap_may_have_are_several(several, monkeypatch):
     several.brand.program(slug="third")
     everything = _listed(several.open("/sitemap.xml"))

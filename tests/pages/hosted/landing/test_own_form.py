@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.api.applying import asked_again, form, question, two_steps
+from tests.support.api.applying import build_form, build_question, build_two_step_form, list_second_step_links
 from tests.support.draining import drain
 
 
@@ -20,12 +20,12 @@ def _kept(shop):
 @pytest.fixture
 def kinds():
     """A question of every type."""
-    return form(
-        question("team", required=True, label="Your <b>team</b>?"),
-        question("story", "long"),
-        question("place", "choice", options=["Blog", '<i>"News"</i>']),
-        question("site", "url"),
-        question("reach", "number"),
+    return build_form(
+        build_question("team", required=True, label="Your <b>team</b>?"),
+        build_question("story", "long"),
+        build_question("place", "choice", options=["Blog", '<i>"News"</i>']),
+        build_question("site", "url"),
+        build_question("reach", "number"),
     )
 
 
@@ -57,19 +57,19 @@ def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
 
 def test_answers_that_nobody_asks_for_are_refused_or_left_alone(shop):
     assert shop.apply(**{"answers.team": "Tea", "email": "ada@example.com"}).status_code == 303
-    _asking(shop, two_steps())
+    _asking(shop, build_two_step_form())
     for odd in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
         assert shop.apply(**{"answers.team": "Tea", odd: "x", "email": "eve@example.com"}).status_code == 400, odd
     assert _kept(shop) == [(None,)]
 
 
 def test_a_stranger_applies_in_two_steps(shop):
-    _asking(shop, two_steps())
+    _asking(shop, build_two_step_form())
     email = f"ada-{shop.brand.id.hex}@example.com"
 
     assert shop.apply(**{"answers.team": "Tea", "email": email}).status_code == 303
     drain("mail")
-    (link,) = asked_again(shop.brand, email)
+    (link,) = list_second_step_links(shop.brand, email)
     assert shop.visitor.send(link, {"answers.reach": "7"}).status_code == 200
 
     assert _kept(shop) == [({"team": "Tea", "reach": 7},)]
@@ -78,7 +78,7 @@ def test_a_stranger_applies_in_two_steps(shop):
 def test_application_in_two_steps_announces_the_email(shop):
     told = "a few more questions"
     assert told not in shop.open().text.lower()
-    _asking(shop, two_steps())
+    _asking(shop, build_two_step_form())
 
     for path in (shop.path, f"{shop.path}?applied=1"):
         assert told in shop.open(path).text.lower(), path

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 
 _MISSING = {"message": "not found", "api_error_code": "resource_not_found"}
 
 
-def _refused(code: str, message: str) -> Answer:
+def _refuse(code: str, message: str) -> Answer:
     return 400, {"message": message, "api_error_code": code}
 
 
@@ -26,7 +26,7 @@ class ChargebeeCodes(CodeBooks):
         self.redeemed: set[str] = set()
         self._by_key: dict[str, Answer] = {}
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ApiCall) -> Answer | None:
         path = asked.path.removeprefix("/api/v2")
         if path.startswith("/item_prices/"):
             price = path.removeprefix("/item_prices/")
@@ -39,22 +39,22 @@ class ChargebeeCodes(CodeBooks):
             return self._by_key[key]
         if not path.startswith("/coupons/"):
             return None
-        found = self.of(path.split("/")[2], "id")
+        found = self.list_by_code(path.split("/")[2], "id")
         if not found:
             return 404, _MISSING
         if path.endswith("/delete"):
             self._delete(found[0])
         return 200, {"coupon": found[0]}
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code, "id") if one["status"] == "active"]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [one["id"] for one in self.list_by_code(code, "id") if one["status"] == "active"]
 
-    def plant(self, code: str) -> str:
-        self.kept.append({"id": code, "name": "Summer", "status": "active", "meta_data": {}})
+    def create_as_brand(self, code: str) -> str:
+        self.rows.append({"id": code, "name": "Summer", "status": "active", "meta_data": {}})
         return code
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code, "id")
+        told = self.get_by_code(code, "id")
         is_percent = told["discount_type"] == "percentage"
         until = told.get("valid_till")
         named = [told[name] for name in sorted(told) if name.startswith("item_constraints[item_price_ids]")]
@@ -70,20 +70,20 @@ class ChargebeeCodes(CodeBooks):
         )
 
     def _create(self, wanted: dict[str, str]) -> Answer:
-        if self.of(wanted["id"], "id"):
-            return _refused("duplicate_entry", f"id : The value {wanted['id']} is already present.")
-        if any(one["name"] == wanted["name"] for one in self.kept):
-            return _refused("duplicate_entry", f"name : The value {wanted['name']} is already present.")
+        if self.list_by_code(wanted["id"], "id"):
+            return _refuse("duplicate_entry", f"id : The value {wanted['id']} is already present.")
+        if any(one["name"] == wanted["name"] for one in self.rows):
+            return _refuse("duplicate_entry", f"name : The value {wanted['name']} is already present.")
         if len(wanted["name"]) > 50:
-            return _refused("param_wrong_value", "name : must not be longer than 50")
+            return _refuse("param_wrong_value", "name : must not be longer than 50")
         if (wanted["duration_type"] == "limited_period") != ("period" in wanted):
-            return _refused("param_wrong_value", "period : goes with limited_period")
+            return _refuse("param_wrong_value", "period : goes with limited_period")
         coupon = {**wanted, "status": "active", "meta_data": json.loads(wanted["meta_data"])}
-        self.kept.append(coupon)
+        self.rows.append(coupon)
         return 200, {"coupon": coupon}
 
     def _delete(self, coupon: dict[str, Any]) -> None:
         if coupon["id"] in self.redeemed:
             coupon["status"] = "archived"
         else:
-            self.kept.remove(coupon)
+            self.rows.remove(coupon)

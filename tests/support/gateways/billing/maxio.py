@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from adapters.gateways.billing.maxio import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.billing.maxio_codes import MaxioCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SHARED = "maxio_fake", "site_key"
 SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"
@@ -40,10 +40,10 @@ class MaxioStage(Stage):
         self.chargebacks: list[dict[str, Any]] = []
         self.changed_fields: list[dict[str, Any]] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/invoices.json":
             return 200, {"invoices": _page(asked, self._invoices_of(asked))}
         if asked.path == "/invoices/events.json":
@@ -116,7 +116,7 @@ class MaxioStage(Stage):
         payload = {"site": {"subdomain": "acme"}, "subscription": subscription, "transaction": transaction}
         return Sale(purchase, str(transaction["id"]), (self.webhook("payment_success", payload),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         number = 7000 + self.number()
         invoice = self._invoice(sale)
         amount = {"original_amount": _major(cents), "applied_amount": _major(cents)}
@@ -130,28 +130,28 @@ class MaxioStage(Stage):
         }
         return (self.webhook("refund_success", payload),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         return (self.webhook("signup_success", {"subscription": self._subscription(purchase, "trialing")}),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         told = {"chargeback_status": "open" if state == "opened" else state}
         invoice, at = {"uid": f"inv_{int(sale.id) - 7000}"}, self.now.isoformat(timespec="seconds")
         self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": told, "timestamp": at})
         return ()
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.webhook("statement_settled", {"subscription": {"id": 501}})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         subscription = {"id": 501, "currency": "USD", "state": "active"}
         transaction = {"id": 7, "amount_in_cents": "x", "created_at": "2026-01-01 22:00:00 -0500"}
         return self.webhook("payment_success", {"subscription": subscription, "transaction": transaction})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b"&x=1", sent.headers)
+    def forge_signature(self, sent: Notification) -> Notification:
+        return Notification(sent.body + b"&x=1", sent.headers)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -174,13 +174,13 @@ class MaxioStage(Stage):
             }
         )
 
-    def webhook(self, kind: str, payload: dict[str, Any]) -> Sent:
+    def webhook(self, kind: str, payload: dict[str, Any]) -> Notification:
         """Return what is sent about something, and keep it in the list of webhooks."""
         number = 9000 + self.number()
         fields = [("id", number), ("event", kind), *_fields("payload", {**payload, "event_id": number - 1000})]
         body = urlencode(fields)
         self.webhooks.append({"id": number, "event": kind, "body": body, "successful": False})
-        return signed(body.encode())
+        return sign(body.encode())
 
     def _discounts(self, purchase: Purchase) -> list[dict[str, Any]]:
         coupon_id = int(self.codes.redeemed_id(purchase) or 0)
@@ -203,15 +203,15 @@ class MaxioStage(Stage):
         self.objects[f"/subscriptions/{subscription_id}.json"] = {"subscription": subscription}
         return subscription
 
-    def _invoices_of(self, asked: Asked) -> list[dict[str, Any]]:
+    def _invoices_of(self, asked: ApiCall) -> list[dict[str, Any]]:
         of = asked.params.get("subscription_id", [None])[0]
         return [one for one in reversed(self.invoices) if of in (None, str(one["subscription_id"]))]
 
 
-def signed(body: bytes, *, key: str = SHARED) -> Sent:
+def sign(body: bytes, *, key: str = SHARED) -> Notification:
     """Return a form with the signature of a site's shared key."""
     digest = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
-    return Sent(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
 
 
 def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -222,7 +222,7 @@ def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from _fields(f"{name}[{inner}]", told)
 
 
-def _page(asked: Asked, found: list[Any]) -> list[Any]:
+def _page(asked: ApiCall, found: list[Any]) -> list[Any]:
     start = (int(asked.params.get("page", ["1"])[0]) - 1) * int(asked.params["per_page"][0])
     return found[start : start + int(asked.params["per_page"][0])]
 

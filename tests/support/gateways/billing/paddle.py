@@ -9,7 +9,7 @@ from typing import Any
 from adapters.gateways.billing.paddle import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.billing.paddle_codes import PaddleCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
 _ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
@@ -36,10 +36,10 @@ class PaddleStage(Stage):
         self.events: list[dict[str, Any]] = []
         self.codes = PaddleCodes(self.number)
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/events":
             return 200, self._page(asked)
         if asked.path == "/notification-settings" and asked.method == "POST":
@@ -70,13 +70,13 @@ class PaddleStage(Stage):
             self.objects[f"/discounts/{discount}"] = {"id": discount, "code": purchase.code}
         return Sale(purchase, f"txn_{number}", (self.event("transaction.completed", transaction),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         adjustment = self._adjustment(sale, "refund", cents)
         waiting = self.event("adjustment.created", {**adjustment, "status": "pending_approval"})
         del waiting  # told first, and means nothing
         return (self.event("adjustment.updated", adjustment),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         subscription = {
             "id": f"sub_{purchase.customer}",
             "status": "trialing",
@@ -87,20 +87,20 @@ class PaddleStage(Stage):
         }
         return (self.event("subscription.created", subscription),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         return (self.event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("product.created", {"id": "pro_1"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         return self.event("transaction.completed", {"id": "txn_bad", "currency_code": "USD"})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time()) - 301)
+    def sign_in_the_past(self, sent: Notification) -> Notification:
+        return sign(sent.body, at=int(time.time()) - 301)
 
     def _customer(self, purchase: Purchase) -> str:
         customer = f"ctm_{purchase.customer}"
@@ -118,7 +118,7 @@ class PaddleStage(Stage):
             "totals": {"total": str(cents)},
         }
 
-    def event(self, kind: str, told: dict[str, Any]) -> Sent:
+    def event(self, kind: str, told: dict[str, Any]) -> Notification:
         """Return an event about an object, and keep it in the list of events."""
         event = {
             "event_id": f"evt_{self.number():06}",
@@ -128,20 +128,20 @@ class PaddleStage(Stage):
             "data": told,
         }
         self.events.append(event)
-        return signed(json.dumps(event).encode())
+        return sign(json.dumps(event).encode())
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
+    def _page(self, asked: ApiCall) -> dict[str, Any]:
         after = asked.params.get("after", [""])[0]
         found = [event for event in self.events if event["event_id"] > after]
         page, has_more = found[: int(asked.params["per_page"][0])], len(found) > int(asked.params["per_page"][0])
         return {"data": page, "meta": {"pagination": {"next": "https://api.paddle.com/events", "has_more": has_more}}}
 
 
-def signed(body: bytes, *, at: int | None = None) -> Sent:
+def sign(body: bytes, *, at: int | None = None) -> Notification:
     """Return a body with paddle's signature at a time (Unix seconds; None: now)."""
     at = int(time.time()) if at is None else at
     digest = hmac.new(SECRET.encode(), f"{at}:".encode() + body, hashlib.sha256).hexdigest()
-    return Sent(body, {"Paddle-Signature": f"ts={at};h1={digest}", "Content-Type": "application/json"})
+    return Notification(body, {"Paddle-Signature": f"ts={at};h1={digest}", "Content-Type": "application/json"})
 
 
 def _slug(purchase: Purchase) -> dict[str, str] | None:

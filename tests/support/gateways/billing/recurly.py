@@ -11,7 +11,7 @@ from typing import Any
 from adapters.gateways.billing.recurly import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.billing.recurly_codes import RecurlyCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "recurly_fake", "rkey"
 _VERSION = "application/vnd.recurly.v2021-02-25+json"
@@ -41,11 +41,11 @@ class RecurlyStage(Stage):
         self.invoices: list[dict[str, Any]] = []
         self.transactions: list[dict[str, Any]] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         token = base64.b64encode(f"{KEY}:".encode()).decode()
         return asked.headers.get("Authorization") == f"Basic {token}" and asked.headers.get("Accept") == _VERSION
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/invoices":
             return 200, self._page(asked, self.invoices)
         if asked.path == "/transactions":
@@ -53,7 +53,11 @@ class RecurlyStage(Stage):
         if (coded := self.codes.answer(asked)) is not None:
             return coded
         found = self.objects.get(asked.path)
-        return (200, exact(found)) if found else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
+        return (
+            (200, exact_json(found))
+            if found
+            else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
+        )
 
     def pay(self, purchase: Purchase) -> Sale:
         number = self.number()
@@ -89,7 +93,7 @@ class RecurlyStage(Stage):
         notice = self.notice("charge_invoice", "paid", id=invoice["id"], invoice_number=1000 + number)
         return Sale(purchase, f"rinv{number}", (notice,))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         number = self.number()
         refund = {
             "id": f"rtx{number}",
@@ -103,35 +107,35 @@ class RecurlyStage(Stage):
         self.add_transaction(refund)
         return (self.notice("payment", "refunded", id=refund["id"], uuid=refund["uuid"]),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         transaction_id = sale.id.replace("rinv", "rtx")
         self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "void"
         return (self.notice("payment", "voided", id=transaction_id, uuid=f"u-{transaction_id}"),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         subscription = self._subscription(purchase)
         subscription["trial_ends_at"] = "2126-01-01T00:00:00Z"
         return (self.notice("subscription", "created", id=subscription["id"], uuid=subscription["uuid"]),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         transaction_id = sale.id.replace("rinv", "rtx")
         self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "chargeback"
         return (self.notice("payment", "charged_back", id=transaction_id, uuid=f"u-{transaction_id}"),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.notice("plan", "updated", id="plan1")
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         self.add_invoice(
             {"id": "rbad", "number": "9", "type": "charge", "state": "paid", "currency": "USD", "paid": "x"}
         )
         return self.notice("charge_invoice", "paid", id="rbad", invoice_number=9)
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time() * 1000) - 301_000)
+    def sign_in_the_past(self, sent: Notification) -> Notification:
+        return sign(sent.body, at=int(time.time() * 1000) - 301_000)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -144,7 +148,7 @@ class RecurlyStage(Stage):
         self.transactions.append(transaction)
         self.objects[f"/transactions/uuid-{transaction['uuid']}"] = transaction
 
-    def notice(self, object_type: str, event_type: str, **named: Any) -> Sent:
+    def notice(self, object_type: str, event_type: str, **named: Any) -> Notification:
         """Return what is sent about an object."""
         told = {
             "object_type": object_type,
@@ -153,7 +157,7 @@ class RecurlyStage(Stage):
             "event_time": self._time(),
             **named,
         }
-        return signed(json.dumps(told).encode())
+        return sign(json.dumps(told).encode())
 
     def _redemptions(self, purchase: Purchase) -> list[dict[str, Any]]:
         coupon = {"object": "coupon", "id": self.codes.redeemed_id(purchase), "code": purchase.code}
@@ -183,24 +187,26 @@ class RecurlyStage(Stage):
         self.objects[f"/subscriptions/uuid-u-{subscription_id}"] = subscription
         return subscription
 
-    def _page(self, asked: Asked, found: list[dict[str, Any]]) -> bytes:
+    def _page(self, asked: ApiCall, found: list[dict[str, Any]]) -> bytes:
         start, limit = int(asked.params.get("cursor", ["0"])[0]), int(asked.params["limit"][0])
         following = f"{asked.path}?cursor={start + limit}&limit={limit}"
         has_more = len(found) > start + limit
-        return exact({"object": "list", "has_more": has_more, "next": following, "data": found[start : start + limit]})
+        return exact_json(
+            {"object": "list", "has_more": has_more, "next": following, "data": found[start : start + limit]}
+        )
 
     def _time(self) -> str:
         return self.now.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def signed(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Sent:
+def sign(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Notification:
     """Return a body with recurly's signature at a time (Unix milliseconds; None: now), by one secret or by two."""
     at = int(time.time() * 1000) if at is None else at
     digests = [hmac.new(key.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest() for key in secrets]
-    return Sent(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
+    return Notification(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
 
 
-def exact(value: Any) -> bytes:
+def exact_json(value: Any) -> bytes:
     """Return JSON whose numbers stand as their decimals are written."""
     return json.dumps(value, default=lambda told: f"={told}=").replace('"=', "").replace('="', "").encode()
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from adapters.gateways.card.braintree import GATEWAY
 from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
 _BASIC = f"Basic {base64.b64encode(f'{PUBLIC}:{PRIVATE}'.encode()).decode()}"
@@ -39,21 +39,21 @@ class BraintreeStage(Stage):
         self.transactions: dict[str, dict[str, Any]] = {}
         self.customers: dict[str, dict[str, Any]] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == _BASIC and asked.path.startswith(f"{_HOME}/")
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         match asked.path.removeprefix(_HOME).split("/")[1:]:
             case ["plans"]:
                 return 200, xml({"plans": [{"id": "pro"}]})
             case ["customers", customer] if customer in self.customers:
                 return 200, xml({"customer": self.customers[customer]})
             case ["transactions", "advanced_search_ids"]:
-                ids = "".join(f"<item>{found['id']}</item>" for found in self._found(asked))
+                ids = "".join(f"<item>{found['id']}</item>" for found in self._search(asked))
                 return 200, f'<search-results><ids type="array">{ids}</ids></search-results>'.encode()
             case ["transactions", "advanced_search"]:
                 wanted = re.findall("<item>(.*?)</item>", asked.body.decode())
-                inside = b"".join(xml({"transaction": one}) for one in self._found(asked) if one["id"] in wanted)
+                inside = b"".join(xml({"transaction": one}) for one in self._search(asked) if one["id"] in wanted)
                 number = b'<current-page-number type="integer">1</current-page-number>'
                 tag = b"credit-card-transactions"
                 return 200, b"<%b type='collection'>%b%b</%b>" % (tag, number, inside, tag)
@@ -77,7 +77,7 @@ class BraintreeStage(Stage):
         self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
         told = {**transaction, "status": "submitted_for_settlement"}
         subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [told]}
-        sent = self.told("subscription_charged_successfully", {"subscription": subscription})
+        sent = self.notify("subscription_charged_successfully", {"subscription": subscription})
         return Sale(purchase, transaction["id"], (sent,))
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
@@ -90,7 +90,7 @@ class BraintreeStage(Stage):
         }
         transaction = self.make(part)
         return Sale(
-            replace(sale.purchase, cents=cents), part["id"], (self.told(_SETTLED, {"transaction": transaction}),)
+            replace(sale.purchase, cents=cents), part["id"], (self.notify(_SETTLED, {"transaction": transaction}),)
         )
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
@@ -108,14 +108,14 @@ class BraintreeStage(Stage):
             }
         )
         self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
-        return Sale(purchase, transaction["id"], (self.told(_SETTLED, {"transaction": transaction}),))
+        return Sale(purchase, transaction["id"], (self.notify(_SETTLED, {"transaction": transaction}),))
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         transaction = self.transactions[sale.id]
         transaction |= {"status": "settlement_declined"}
-        return (self.told("transaction_settlement_declined", {"transaction": transaction}),)
+        return (self.notify("transaction_settlement_declined", {"transaction": transaction}),)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund = self.make(
             {
                 "id": f"bt_tx{self.number()}",
@@ -125,15 +125,15 @@ class BraintreeStage(Stage):
                 "refunded-transaction-id": sale.id,
             }
         )
-        return (self.told(_SETTLED, {"transaction": refund}),)
+        return (self.notify(_SETTLED, {"transaction": refund}),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         value = _value(sale.purchase.cents)
         dispute = {"id": "bt_d1", "kind": "chargeback", "amount": value, "transaction": {"id": sale.id}}
-        return (self.told(f"dispute_{state}", {"dispute": dispute}),)
+        return (self.notify(f"dispute_{state}", {"dispute": dispute}),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.told("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
+    def uninstall(self) -> tuple[Notification, ...]:
+        return (self.notify("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
 
     def make(self, transaction: dict[str, Any], **happened: str) -> dict[str, Any]:
         """Keep a transaction; by default it was settled now."""
@@ -145,36 +145,36 @@ class BraintreeStage(Stage):
         """Return the time as braintree writes it."""
         return self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def told(self, kind: str, subject: dict[str, Any]) -> Sent:
+    def notify(self, kind: str, subject: dict[str, Any]) -> Notification:
         """Return a notification."""
-        return signed(xml({"notification": {"kind": kind, "timestamp": self.time(), "subject": subject}}))
+        return sign(xml({"notification": {"kind": kind, "timestamp": self.time(), "subject": subject}}))
 
-    def unknown(self) -> Sent:
-        return self.told("subscription_canceled", {"subscription": {"id": "bt_sub1"}})
+    def create_unknown_event(self) -> Notification:
+        return self.notify("subscription_canceled", {"subscription": {"id": "bt_sub1"}})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         bad = {"id": "bt_bad", "amount": "x", "currency-iso-code": "USD", "created-at": self.time()}
-        return self.told("subscription_charged_successfully", {"subscription": {"id": "s", "transactions": [bad]}})
+        return self.notify("subscription_charged_successfully", {"subscription": {"id": "s", "transactions": [bad]}})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b"AAAA", sent.headers)
+    def forge_signature(self, sent: Notification) -> Notification:
+        return Notification(sent.body + b"AAAA", sent.headers)
 
-    def _found(self, asked: Asked) -> list[dict[str, Any]]:
+    def _search(self, asked: ApiCall) -> list[dict[str, Any]]:
         """Return what a search is for: since when what happened to it."""
         said = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', asked.body.decode())
         assert said is not None, asked.body
         return [found for found in self.transactions.values() if found.get(said[1], "") >= said[2]]
 
 
-def signed(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Sent:
+def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notification:
     """Return the form with a payload and its signature, among that of another pair of keys."""
     payload = base64.encodebytes(content).decode()
     digest = hmac.new(hashlib.sha1(private.encode()).digest(), payload.encode(), hashlib.sha1).hexdigest()
     form = {"bt_signature": f"another|{'0' * 40}&{public}|{digest}", "bt_payload": payload}
-    return Sent(urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
 
 
 def xml(value: Any, name: str = "") -> bytes:

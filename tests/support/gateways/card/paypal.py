@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.gateways.card.paypal import GATEWAY
 from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 CLIENT, SECRET, WEBHOOK = "client_fake", "secret_fake", "WH-HOOK-1"
 _BASIC = f"Basic {base64.b64encode(f'{CLIENT}:{SECRET}'.encode()).decode()}"
@@ -22,7 +22,7 @@ class PaypalStage(Stage):
 
     gateway = GATEWAY
     credentials = {"clientId": CLIENT, "clientSecret": SECRET}
-    made = {"webhook": WEBHOOK}
+    subscription = {"webhook": WEBHOOK}
     cannot = {
         "code": "PayPal has no discount codes.",
         "test_flag": why.APART,
@@ -43,11 +43,11 @@ class PaypalStage(Stage):
         #: The one that events are signed for: the newest.
         self.webhook = WEBHOOK
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         given = asked.headers.get("Authorization", "")
         return given == _BASIC if asked.path == "/v1/oauth2/token" else given.removeprefix("Bearer ") in self.tokens
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         match asked.method, asked.path:
             case "POST", "/v1/oauth2/token":
                 token = f"A21-{self.number()}"
@@ -81,7 +81,7 @@ class PaypalStage(Stage):
         order_id = f"PPORD{sale.id.removeprefix('PPCAP')}"
         return self._capture(replace(sale.purchase, cents=cents), self.number(), order_id)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund_id = f"PPREF{self.number()}"
         self._line("T1107", refund_id, sale.purchase, -cents, sale.id)
         refund: dict[str, Any] = {"id": refund_id, "create_time": self._time()}
@@ -94,7 +94,7 @@ class PaypalStage(Stage):
         refund |= {"amount": {"currency_code": sale.purchase.currency, "value": _value(cents)}}
         return (self.event("PAYMENT.CAPTURE.REFUNDED", refund),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         trial = {"tenure_type": "TRIAL", "sequence": 1, "cycles_completed": 0}
         subscription = {
             "id": f"I-SUB{purchase.customer}",
@@ -105,7 +105,7 @@ class PaypalStage(Stage):
         }
         return (self.event("BILLING.SUBSCRIPTION.ACTIVATED", subscription),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         outcome = {"lost": "RESOLVED_BUYER_FAVOUR", "won": "RESOLVED_SELLER_FAVOUR"}[state]
         dispute = {
             "dispute_id": f"PP-D-{self.number()}",
@@ -115,20 +115,20 @@ class PaypalStage(Stage):
         }
         return (self.event("CUSTOMER.DISPUTE.RESOLVED", dispute),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("CHECKOUT.ORDER.APPROVED", {"id": "PPORD1"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         amount = {"currency_code": "USD", "value": "x"}
         return self.event("PAYMENT.CAPTURE.COMPLETED", {"id": "PPCAP0", "amount": amount})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def event(self, kind: str, resource: dict[str, Any]) -> Sent:
+    def event(self, kind: str, resource: dict[str, Any]) -> Notification:
         """Return an event about a resource, as paypal writes and signs it."""
         event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
-        return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
+        return sign(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
 
     def _capture(self, purchase: Purchase, number: int, order_id: str) -> Sale:
         capture = {
@@ -179,7 +179,7 @@ class PaypalStage(Stage):
         payer = {"account_id": f"PAYER{purchase.customer}", "email_address": purchase.email}
         self.report.append({"transaction_info": line, "payer_info": payer})
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
+    def _page(self, asked: ApiCall) -> dict[str, Any]:
         since, until = (asked.params[name][0][:19] for name in ("start_date", "end_date"))
         found = [
             item
@@ -194,7 +194,7 @@ class PaypalStage(Stage):
         return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def signed(body: bytes, webhook: str = WEBHOOK) -> Sent:
+def sign(body: bytes, webhook: str = WEBHOOK) -> Notification:
     """Return a body with the proof that paypal's verdict finds good for a webhook. Ours is no certificate's."""
     at = "2026-01-02T03:00:06Z"
     headers = {
@@ -204,7 +204,7 @@ def signed(body: bytes, webhook: str = WEBHOOK) -> Sent:
         "Paypal-Cert-Url": "https://api.paypal.com/v1/notifications/certs/CERT-1",
         "Paypal-Auth-Algo": "SHA256withRSA",
     }
-    return Sent(body, headers)
+    return Notification(body, headers)
 
 
 def _signature(transmission: str, at: str, webhook: str, body: bytes) -> str:

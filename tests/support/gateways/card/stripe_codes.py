@@ -8,7 +8,7 @@ from typing import Any
 from commands.demo.gateway import codes, stripe_objects
 from commands.demo.gateway.forms import InvalidField
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 
 _MISSING = stripe_objects.build_error("No such object.")
 
@@ -29,14 +29,14 @@ class StripeCodes(CodeBooks):
         self.is_asked, self.may_answer = threading.Event(), threading.Event()
         self.may_answer.set()
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ApiCall) -> Answer | None:
         """Act on a call about coupons or promotion codes; None for any other."""
         _, _, kind, *rest = asked.path.split("/")
         if kind not in ("coupons", "promotion_codes"):
             return None
         books = self.coupons if kind == "coupons" else self.promotion_codes
         if asked.method == "POST" and not rest:
-            return self._once(asked, kind)
+            return self._create_once(asked, kind)
         if not rest:
             newest_first = books[::-1] if kind == "coupons" else codes.filter_codes(books[::-1], asked.params)
             return 200, stripe_objects.build_page(
@@ -56,10 +56,10 @@ class StripeCodes(CodeBooks):
         """Return the promotion codes with this text that buyers can redeem."""
         return codes.filter_codes(self.promotion_codes, {"code": [code], "active": ["true"]})
 
-    def live(self, code: str) -> list[str]:
+    def list_live_ids(self, code: str) -> list[str]:
         return [one["id"] for one in self.active(code)]
 
-    def plant(self, code: str) -> str:
+    def create_as_brand(self, code: str) -> str:
         theirs = {"id": f"promo_{self.number()}", "created": self._now(), "code": code, "active": True, "metadata": {}}
         self.promotion_codes.append(theirs)
         return str(theirs["id"])
@@ -84,7 +84,7 @@ class StripeCodes(CodeBooks):
         """Forget what was asked for by which key, as happens after a day."""
         self._by_key.clear()
 
-    def _once(self, asked: Asked, kind: str) -> Answer:
+    def _create_once(self, asked: ApiCall, kind: str) -> Answer:
         key = asked.headers.get("Idempotency-Key", "")
         if key in self._by_key:
             return self._by_key[key]
@@ -93,13 +93,13 @@ class StripeCodes(CodeBooks):
         self._at_it.add(key)
         self.is_asked.set()
         self.may_answer.wait()
-        answer = self._made(asked, kind)
+        answer = self._create(asked, kind)
         if key:
             self._by_key[key] = answer
         self._at_it.discard(key)
         return answer
 
-    def _made(self, asked: Asked, kind: str) -> Answer:
+    def _create(self, asked: ApiCall, kind: str) -> Answer:
         try:
             if kind == "coupons":
                 prefix, books, said = "co", self.coupons, codes.build_coupon(asked.form)

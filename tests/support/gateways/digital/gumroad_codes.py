@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 
 _MOST = 2**31 - 1  # what its column holds
 
@@ -26,7 +26,7 @@ class GumroadCodes(CodeBooks):
             for name in (self.product, self.other_product)
         ]
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ApiCall) -> Answer | None:
         parts = [unquote(part) for part in asked.path.split("/")[2:]]
         if parts[0] != "products":
             return None
@@ -39,24 +39,24 @@ class GumroadCodes(CodeBooks):
             return 200, {"success": True, "product": product}
         if asked.method == "POST":
             return self._create(product, {name: values[0] for name, values in asked.form.items()})
-        found = [one for one in self.kept if one["product"] in (None, product["id"])]
+        found = [one for one in self.rows if one["product"] in (None, product["id"])]
         if asked.method == "GET":
             return 200, {"success": True, "offer_codes": found}
         gone = [one for one in found if one["id"] == parts[3]]
         if not gone:
             return _no("The offer_code was not found.")
-        self.kept.remove(gone[0])
+        self.rows.remove(gone[0])
         return 200, {"success": True, "message": "The offer_code was deleted successfully."}
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code, "name")]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [one["id"] for one in self.list_by_code(code, "name")]
 
-    def plant(self, code: str) -> str:
-        self.kept.append({"id": f"OC{self.number()}==", "name": code, "max_purchase_count": 50, "product": None})
-        return str(self.kept[-1]["id"])
+    def create_as_brand(self, code: str) -> str:
+        self.rows.append({"id": f"OC{self.number()}==", "name": code, "max_purchase_count": 50, "product": None})
+        return str(self.rows[-1]["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code, "name")
+        told = self.get_by_code(code, "name")
         return PlayedTerms(
             percent=told.get("percent_off"),
             cents=told.get("amount_cents"),
@@ -67,13 +67,13 @@ class GumroadCodes(CodeBooks):
             products=(told["product"],) if told["product"] else (),
         )
 
-    def _page(self, asked: Asked) -> Answer:
+    def _page(self, asked: ApiCall) -> Answer:
         first = int(asked.params.get("page_key", ["0"])[0])
         more = {"next_page_key": str(first + 1)} if len(self.products) > first + 1 else {}
         return 200, {"success": True, "products": self.products[first : first + 1], **more}
 
     def _create(self, product: dict[str, Any], sent: dict[str, str]) -> Answer:
-        if self.of(sent["name"], "name"):
+        if self.list_by_code(sent["name"], "name"):
             return _no("Discount code must be unique.")
         if not 0 < int(sent["max_purchase_count"]) <= _MOST:
             return _no("Max purchase count is out of range.")
@@ -87,5 +87,5 @@ class GumroadCodes(CodeBooks):
             "times_used": 0,
             "product": None if sent["universal"] == "true" else product["id"],
         }
-        self.kept.append(offer)
+        self.rows.append(offer)
         return 200, {"success": True, "offer_code": offer}

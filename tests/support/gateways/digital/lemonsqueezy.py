@@ -8,7 +8,7 @@ from typing import Any
 from adapters.gateways.digital.lemonsqueezy import GATEWAY
 from tests.support.gateways import why
 from tests.support.gateways.digital.lemonsqueezy_codes import LemonSqueezyCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "ls_live_fake", "test_ls_secret"
 
@@ -18,7 +18,7 @@ class LemonSqueezyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "storeId": "1"}
-    made = {"webhookSecret": SECRET}
+    subscription = {"webhookSecret": SECRET}
     cannot = {
         "dispute_opened": "Chargebacks are not told as such.",
         "dispute_lost": "Chargebacks are not told as such.",
@@ -40,10 +40,10 @@ class LemonSqueezyStage(Stage):
         self.redeemed: dict[str, str] = {}
         self.secret = SECRET
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/v1/users/me":
             return 200, {"meta": {"test_mode": False}, "data": {"type": "users", "id": "5", "attributes": {}}}
         if asked.path in ("/v1/orders", "/v1/subscription-invoices"):
@@ -67,18 +67,18 @@ class LemonSqueezyStage(Stage):
     def pay(self, purchase: Purchase) -> Sale:
         if purchase.renews:
             invoice = self._invoice(purchase, "renewal")
-            return Sale(purchase, f"invoice:{invoice['id']}", (self._paid(invoice, purchase),))
+            return Sale(purchase, f"invoice:{invoice['id']}", (self._notify_paid(invoice, purchase),))
         order = self._order(purchase)
         subscription = self._subscription(purchase, order, "active")
         invoice = self._invoice(purchase, "initial")
         sent = (
             self.event("order_created", order, purchase),
             self.event("subscription_created", subscription, purchase),
-            self._paid(invoice, purchase),
+            self._notify_paid(invoice, purchase),
         )
         return Sale(purchase, f"order:{order['id']}", sent)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         kind, number = sale.id.split(":")
         path, name = {
             "order": ("orders", "order_refunded"),
@@ -89,10 +89,10 @@ class LemonSqueezyStage(Stage):
         told["refunded_amount"] += cents
         told["refunded"] = told["refunded_amount"] == told["total"]
         told["status"] = "refunded" if told["refunded"] else "paid"
-        told["updated_at"] = told["refunded_at"] = f"{self._at()[:-7]}{self.number():06}Z"
+        told["updated_at"] = told["refunded_at"] = f"{self._format_now()[:-7]}{self.number():06}Z"
         return (self.event(name, found, sale.purchase),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         order = self._order(purchase)
         subscription = self._subscription(purchase, order, "on_trial")
         return (
@@ -100,23 +100,23 @@ class LemonSqueezyStage(Stage):
             self.event("subscription_created", subscription, purchase),
         )
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("license_key_created", {"type": "license-keys", "id": "1", "attributes": {}}, Purchase())
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         bad = {"type": "orders", "id": "9", "attributes": {"status": "paid", "currency": "USD", "total": "x"}}
         return self.event("order_created", bad, Purchase())
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body, self.secret)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body, self.secret)
 
-    def event(self, name: str, told: dict[str, Any], purchase: Purchase) -> Sent:
+    def event(self, name: str, told: dict[str, Any], purchase: Purchase) -> Notification:
         """Return an event about an object as it is now."""
         custom = {"custom_data": {"affiliate_slug": purchase.slug}} if purchase.slug else {}
         meta = {"event_name": name, "test_mode": purchase.is_test, "webhook_id": f"a{self.number()}", **custom}
-        return signed(json.dumps({"meta": meta, "data": told}).encode(), self.secret)
+        return sign(json.dumps({"meta": meta, "data": told}).encode(), self.secret)
 
-    def _paid(self, invoice: dict[str, Any], purchase: Purchase) -> Sent:
+    def _notify_paid(self, invoice: dict[str, Any], purchase: Purchase) -> Notification:
         return self.event("subscription_payment_success", invoice, purchase)
 
     def _order(self, purchase: Purchase) -> dict[str, Any]:
@@ -141,8 +141,8 @@ class LemonSqueezyStage(Stage):
             "customer_id": int(purchase.customer),
             "user_name": "Ann",
             "user_email": purchase.email,
-            "created_at": self._at(),
-            "updated_at": self._at(),
+            "created_at": self._format_now(),
+            "updated_at": self._format_now(),
             "test_mode": purchase.is_test,
         }
 
@@ -165,10 +165,10 @@ class LemonSqueezyStage(Stage):
         self.objects[f"/v1/{kind}/{found['id']}"] = found
         return found
 
-    def _at(self) -> str:
+    def _format_now(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
+    def _page(self, asked: ApiCall) -> dict[str, Any]:
         number, size = (int(asked.params[name][0]) for name in ("page[number]", "page[size]"))
         kept = [found for path, found in self.objects.items() if path.startswith(f"{asked.path}/")]
         newest = sorted(kept, key=lambda found: found["attributes"]["created_at"], reverse=True)
@@ -176,10 +176,10 @@ class LemonSqueezyStage(Stage):
         return {"meta": {"page": {"currentPage": number, "lastPage": -(-len(newest) // size)}}, "data": page}
 
 
-def signed(body: bytes, secret: str = SECRET) -> Sent:
+def sign(body: bytes, secret: str = SECRET) -> Notification:
     """Return a body with lemonsqueezy's signature."""
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    return Sent(body, {"X-Signature": digest, "Content-Type": "application/json"})
+    return Notification(body, {"X-Signature": digest, "Content-Type": "application/json"})
 
 
 _MISSING = {"errors": [{"status": "404", "title": "Not Found"}]}

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from adapters.gateways.digital.thrivecart import GATEWAY
 from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 TOKEN, WORD = "tc_fake", "SECRETWORD"
 
@@ -34,10 +34,10 @@ class ThriveCartStage(Stage):
         self.transactions: list[dict[str, Any]] = []
         self.subscribed: list[str] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/api/external/ping":
             return 200, {"account_name": "brand"}
         if asked.path == "/api/external/subscribe":
@@ -62,39 +62,39 @@ class ThriveCartStage(Stage):
             order_id = purchase.renews.id.split(":")[0]
             invoice_id = f"00000000{number}-2"
             event_id = self.transact("rebill", order_id, invoice_id, purchase.cents, purchase)
-            told = self.told("order_rebill", order_id, invoice_id, purchase)
+            told = self.build_event("order_rebill", order_id, invoice_id, purchase)
             told |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
             told["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
-            sent = Sent(json.dumps(told).encode(), {"Content-Type": "application/json"})
+            sent = Notification(json.dumps(told).encode(), {"Content-Type": "application/json"})
             return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (sent,))
         order_id, invoice_id = f"3800000{number}", f"00000000{number}"
         if purchase.cents:
             self.transact("charge", order_id, invoice_id, purchase.cents, purchase)
-        told = self.told("order.success", order_id, invoice_id, purchase)
+        told = self.build_event("order.success", order_id, invoice_id, purchase)
         told["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
         return Sale(purchase, f"{order_id}:{invoice_id}", (form(told),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         order_id, invoice_id = sale.id.split(":")[:2]
         event_id = self.transact("refund", order_id, invoice_id, cents, sale.purchase)
-        told = self.told("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
+        told = self.build_event("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
         told["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
         return (form(told),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         number = self.number()
-        told = self.told("order.success", f"3800000{number}", f"00000000{number}", purchase)
+        told = self.build_event("order.success", f"3800000{number}", f"00000000{number}", purchase)
         told["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
         return (form(told),)
 
-    def unknown(self) -> Sent:
-        return form(self.told("cart.abandoned", "null", "null", Purchase()))
+    def create_unknown_event(self) -> Notification:
+        return form(self.build_event("cart.abandoned", "null", "null", Purchase()))
 
-    def malformed(self) -> Sent:
-        return form({**self.told("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
+    def create_malformed_event(self) -> Notification:
+        return form({**self.build_event("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body.replace(WORD.encode(), b"SECRETWORM"), sent.headers)
+    def forge_signature(self, sent: Notification) -> Notification:
+        return Notification(sent.body.replace(WORD.encode(), b"SECRETWORM"), sent.headers)
 
     def transact(self, kind: str, order_id: str, invoice_id: str, cents: int, purchase: Purchase) -> str:
         """Keep a transaction; return the id of its event."""
@@ -105,7 +105,7 @@ class ThriveCartStage(Stage):
         self.transactions.append(made)
         return event_id
 
-    def told(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
+    def build_event(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
         """Return what every event tells, secret word and all."""
         return {
             "event": kind,
@@ -125,10 +125,10 @@ class ThriveCartStage(Stage):
         }
 
 
-def form(told: dict[str, Any]) -> Sent:
+def form(told: dict[str, Any]) -> Notification:
     """Return a form as it is posted, with brackets."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    return Sent(urlencode(list(_fields("", told))).encode(), headers)
+    return Notification(urlencode(list(_fields("", told))).encode(), headers)
 
 
 def _fields(name: str, value: Any) -> Any:

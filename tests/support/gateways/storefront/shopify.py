@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.gateways.storefront.shopify import GATEWAY
 from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
 from tests.support.gateways.storefront.shopify_pixels import ShopifyPixels
 
@@ -42,12 +42,12 @@ class ShopifyStage(Stage):
         self.unreadable: set[str] = set()
         self.hooks: dict[str, dict[str, str]] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, asked: ApiCall) -> bool:
         if asked.path == "/admin/oauth/access_token":
             return asked.form["client_id"] == [CLIENT] and asked.form["client_secret"] == [SECRET]
         return asked.headers.get("X-Shopify-Access-Token") == self.token
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, asked: ApiCall) -> tuple[int, Any]:
         if asked.path == "/admin/oauth/access_token":
             self.tokens_given += 1
             return 200, {"access_token": self.token, "scope": ",".join(self.scopes), "expires_in": 86399}
@@ -65,8 +65,8 @@ class ShopifyStage(Stage):
         order_id = str(_FIRST_ORDER + self.number())
         order = {
             "id": int(order_id),
-            "created_at": self._at(),
-            "processed_at": self._at(),
+            "created_at": self._format_now(),
+            "processed_at": self._format_now(),
             "cancelled_at": None,
             "test": purchase.is_test,
             "source_name": "subscription_contract_checkout_one" if purchase.renews else "web",
@@ -85,9 +85,9 @@ class ShopifyStage(Stage):
             "line_items": [{"id": 1, "properties": []}],
         }
         self.orders[order_id] = order
-        return Sale(purchase, order_id, (self.sent("orders/paid", order),))
+        return Sale(purchase, order_id, (self.notify("orders/paid", order),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         self.refunded[sale.id] = self.refunded.get(sale.id, 0) + cents
         whole = self.refunded[sale.id] == sale.purchase.cents
         self.orders[sale.id]["financial_status"] = "refunded" if whole else "partially_refunded"
@@ -100,28 +100,28 @@ class ShopifyStage(Stage):
         told = {
             "id": 880_000 + self.number(),
             "order_id": int(sale.id),
-            "processed_at": self._at(),
+            "processed_at": self._format_now(),
             "transactions": [transaction],
         }
-        return (self.sent("refunds/create", told),)
+        return (self.notify("refunds/create", told),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, financial_status="voided", cancelled_at=self._at())
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, financial_status="voided", cancelled_at=self._format_now())
 
-    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, financial_status="paid", cancelled_at=None)
+    def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, financial_status="paid", cancelled_at=None)
 
-    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         # The first total stays where lines are removed; the one of now has refunds taken off as well.
         total = max(cents, sale.purchase.cents)
-        return self._changed(sale, total_price=_money(total), current_total_price=_money(cents))
+        return self._change_order(sale, total_price=_money(total), current_total_price=_money(cents))
 
-    def _changed(self, sale: Sale, **fields: Any) -> tuple[Sent, ...]:
+    def _change_order(self, sale: Sale, **fields: Any) -> tuple[Notification, ...]:
         order = self.orders[sale.id]
-        order |= {"updated_at": self._at(), **fields}
-        return (self.sent("orders/updated", order),)
+        order |= {"updated_at": self._format_now(), **fields}
+        return (self.notify("orders/updated", order),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         told = {
             "id": 285_000 + int(sale.id) % 1000,
             "order_id": int(sale.id),
@@ -129,27 +129,27 @@ class ShopifyStage(Stage):
             "status": _STATUSES[state],
             "amount": _money(sale.purchase.cents),
             "currency": sale.purchase.currency,
-            "initiated_at": self._at(),
+            "initiated_at": self._format_now(),
         }
-        return (self.sent("disputes/create" if state == "opened" else "disputes/update", told),)
+        return (self.notify("disputes/create" if state == "opened" else "disputes/update", told),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.sent("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
+    def uninstall(self) -> tuple[Notification, ...]:
+        return (self.notify("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
 
-    def unknown(self) -> Sent:
-        return self.sent("app/scopes_update", {"id": 1, "current": ["read_orders"]})
+    def create_unknown_event(self) -> Notification:
+        return self.notify("app/scopes_update", {"id": 1, "current": ["read_orders"]})
 
-    def malformed(self) -> Sent:
-        return self.sent("orders/paid", {"id": 5678901234567, "currency": "USD", "total_price": "a lot"})
+    def create_malformed_event(self) -> Notification:
+        return self.notify("orders/paid", {"id": 5678901234567, "currency": "USD", "total_price": "a lot"})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed("orders/paid", body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign("orders/paid", body)
 
-    def sent(self, topic: str, told: dict[str, Any]) -> Sent:
+    def notify(self, topic: str, told: dict[str, Any]) -> Notification:
         """Return a webhook of a topic."""
-        return signed(topic, json.dumps(told).encode(), webhook_id=f"b54557e4-{self.number()}")
+        return sign(topic, json.dumps(told).encode(), webhook_id=f"b54557e4-{self.number()}")
 
-    def _at(self) -> str:
+    def _format_now(self) -> str:
         return self.now.isoformat(timespec="seconds")
 
     def _said_check(self, variables: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class ShopifyStage(Stage):
         known = order_id in self.orders and order_id not in self.unreadable
         return {
             "shop": {"currencyCode": "USD"},
-            "order": {"totalRefundedSet": self._back(order_id)} if known else None,
+            "order": {"totalRefundedSet": self._refunded_amount(order_id)} if known else None,
         }
 
     def _said_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
@@ -216,23 +216,25 @@ class ShopifyStage(Stage):
             "currentTotalPriceSet": {"shopMoney": {"amount": order.get("current_total_price", order["total_price"])}},
             "totalTaxSet": {"shopMoney": {"amount": "0.0"}},
             "totalShippingPriceSet": {"shopMoney": {"amount": "0.0"}},
-            "totalRefundedSet": self._back(order_id),
+            "totalRefundedSet": self._refunded_amount(order_id),
             "customer": {"legacyResourceId": str(order["customer"]["id"]), "firstName": "Ann", "lastName": "Buyer"},
             "customAttributes": [{"key": note["name"], "value": note["value"]} for note in order["note_attributes"]],
         }
 
-    def _back(self, order_id: str) -> dict[str, Any]:
+    def _refunded_amount(self, order_id: str) -> dict[str, Any]:
         cents = self.refunded.get(order_id, 0)
         return {"shopMoney": {"amount": _money(cents), "currencyCode": self.orders[order_id]["currency"]}}
 
 
-def signed(topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP) -> Sent:
+def sign(
+    topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP
+) -> Notification:
     """Return a body with shopify's signature."""
     digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
     headers = {"X-Shopify-Topic": topic, "X-Shopify-Hmac-Sha256": digest, "X-Shopify-Shop-Domain": shop}
     if webhook_id:
         headers["X-Shopify-Webhook-Id"] = webhook_id
-    return Sent(body, {**headers, "Content-Type": "application/json"})
+    return Notification(body, {**headers, "Content-Type": "application/json"})
 
 
 def _money(cents: int) -> str:

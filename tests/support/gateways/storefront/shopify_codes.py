@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents, moment
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents_from_text, time_from_text
+from tests.support.gateways.stage import ApiCall
 
 _NEEDED = ("title", "code", "context", "customerGets", "startsAt")
 
@@ -13,10 +13,10 @@ class ShopifyCodes(CodeBooks):
 
     may = True
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ApiCall) -> Answer | None:
         query, variables = asked.json["query"], asked.json["variables"]
         acts = {
-            "codeDiscountNodeByCode": self._standing,
+            "codeDiscountNodeByCode": self._find_by_code,
             "discountCodeBasicCreate": self._create,
             "discountCodeDelete": self._delete,
         }
@@ -30,29 +30,29 @@ class ShopifyCodes(CodeBooks):
             return 200, {"data": {"shop": {"currencyCode": self.currency}}}
         return None
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code) if one["status"] == "ACTIVE"]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [one["id"] for one in self.list_by_code(code) if one["status"] == "ACTIVE"]
 
-    def plant(self, code: str) -> str:
-        return self._kept({"title": "Summer", "code": code})
+    def create_as_brand(self, code: str) -> str:
+        return self._store({"title": "Summer", "code": code})
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code)
+        told = self.get_by_code(code)
         value = told["customerGets"]["value"]
         assert told["customerGets"]["items"] == {"all": True}
         is_percent = "percentage" in value
         renews = told["customerGets"].get("appliesOnSubscription") is True and told["recurringCycleLimit"] == 0
         return PlayedTerms(
-            percent=cents(value["percentage"]) if is_percent else None,
-            cents=None if is_percent else cents(value["discountAmount"]["amount"]),
+            percent=cents_from_text(value["percentage"]) if is_percent else None,
+            cents=None if is_percent else cents_from_text(value["discountAmount"]["amount"]),
             currency=None if is_percent else self.currency,
             duration="forever" if renews else "once",
             cap=told["usageLimit"],
-            expires_at=moment(told["endsAt"]) if told["endsAt"] else None,
+            expires_at=time_from_text(told["endsAt"]) if told["endsAt"] else None,
         )
 
-    def _standing(self, variables: dict[str, Any]) -> dict[str, Any] | None:
-        found = next(iter(self.of(variables["code"])), None)
+    def _find_by_code(self, variables: dict[str, Any]) -> dict[str, Any] | None:
+        found = next(iter(self.list_by_code(variables["code"])), None)
         if found is None:
             return None
         return {"id": found["id"], "codeDiscount": {"title": found["title"], "status": found["status"]}}
@@ -63,20 +63,20 @@ class ShopifyCodes(CodeBooks):
         value = wanted["customerGets"]["value"]
         if "percentage" in value and not 0 < value["percentage"] <= 1:
             errors.append({"code": "VALUE_OUTSIDE_RANGE", "message": "Value must be between 0.0 and 1.0"})
-        if self.of(wanted["code"]):
+        if self.list_by_code(wanted["code"]):
             errors.append({"code": "TAKEN", "message": "Code must be unique. Please try a different code."})
-        node = None if errors else {"id": self._kept(wanted)}
+        node = None if errors else {"id": self._store(wanted)}
         return {"codeDiscountNode": node, "userErrors": errors}
 
     def _delete(self, variables: dict[str, Any]) -> dict[str, Any]:
-        found = next((one for one in self.kept if one["id"] == variables["id"]), None)
+        found = next((one for one in self.rows if one["id"] == variables["id"]), None)
         if found is None:
             missing = {"code": "INVALID", "message": "Code discount does not exist."}
             return {"deletedCodeDiscountId": None, "userErrors": [missing]}
-        self.kept.remove(found)
+        self.rows.remove(found)
         return {"deletedCodeDiscountId": found["id"], "userErrors": []}
 
-    def _kept(self, wanted: dict[str, Any]) -> str:
+    def _store(self, wanted: dict[str, Any]) -> str:
         node = {**wanted, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
-        self.kept.append(node)
+        self.rows.append(node)
         return str(node["id"])

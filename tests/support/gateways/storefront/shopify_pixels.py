@@ -5,7 +5,7 @@ import tomllib
 from typing import Any
 
 from tests.support.gateways.codes import Answer
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.trees import ROOT
 
 # What the deployed script takes: the shop refuses any other settings.
@@ -24,7 +24,7 @@ class ShopifyPixels:
         self.there: dict[str, Any] | None = None
         self.acts: list[str] = []
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: ApiCall) -> Answer | None:
         """Answer a call that is about pixels; None for every other."""
         query, variables = asked.json["query"], asked.json["variables"]
         if "webPixel" not in query:
