@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import server_pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, homes, hours, names, results, sockets, spreading
+from tests.support.running import bytecode, clusters, file_scheduler, homes, hours, names, results, sockets
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -119,12 +119,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Say which tests go to one process."""
-    return spreading.ByFile(config, log)
+    return file_scheduler.ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest in one process, so that nobody waits for it in the end."""
-    items.sort(key=lambda item: not spreading.reads_trees(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: not file_scheduler.reads_trees(item.nodeid.partition("::")[0]))
 
 
 def _servers() -> server_pair.EmbeddedServers:
@@ -183,10 +183,10 @@ def _point_at_servers() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let no test begin just before an hour is over, or with the settings of another."""
-    from tests.support import turning
+    from tests.support import settings_overrides
 
     hours.note_test_start()
-    turning.reload_changed_environment()
+    settings_overrides.reload_changed_environment()
 
 
 @pytest.fixture(scope="session")
@@ -195,7 +195,7 @@ def app() -> object:
     import importlib
 
     from app import create_app
-    from tests.support.described import Description
+    from tests.support.api_description import Description
 
     importlib.import_module("workers.fleet").load()
     made = create_app()
@@ -261,7 +261,7 @@ def rival(app: object) -> object:
 @pytest.fixture
 def drain(app: object) -> Callable[[], int]:
     """Return a function that runs due jobs through the real actors until none is due; it returns how many ran."""
-    from tests.support.draining import drain as run
+    from tests.support.job_queues import drain as run
 
     return run
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 from workers import metrics
 
 

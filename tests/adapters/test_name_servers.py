@@ -9,7 +9,7 @@ import pytest
 from adapters import name_servers
 from domain.host_proofs.records import ExpectedProof, ReplyKind
 from tests.support.outside.name_server import NameServer
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _WANTED = ExpectedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
 

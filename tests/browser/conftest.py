@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.support.app_server import serve_app
 from tests.support.outside.shop_site import ShopSite
 from tests.support.pages.screens import is_poll
-from tests.support.serving import serve_app
 
 # On a busy machine everything comes, but late.
 expect.set_options(timeout=30_000)

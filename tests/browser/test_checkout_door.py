@@ -5,7 +5,7 @@ import pytest
 from tests.support.api.doors import create_door_program, door_path, list_door_visits
 from tests.support.databases import alter
 from tests.support.outside.brand_site import BrandSite
-from tests.support.pages.arriving import press_enter
+from tests.support.pages.navigation import press_enter
 from tests.support.rows.brands import Brand
 
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):

@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from models import db
-from tests.support.api.embedding import TOKENS, issue_token
+from tests.support.api.embed_tokens import TOKENS, issue_token
 from tests.support.outside.brand_site import BrandSite, SitePage
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _JSON = {"Content-Type": "application/json"}
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

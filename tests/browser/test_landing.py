@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from models import db
 from models.organization import organizations
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.images import png
 
 _AXE = Axe()

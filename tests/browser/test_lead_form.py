@@ -1,6 +1,6 @@
 """The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.rows import paid_leads
 from tests.support.rows.brands import Brand
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.outside.shop_site import SOON_MS
-from tests.support.rows.visiting import TEXTS
+from tests.support.rows.link_visits import TEXTS
 
 _APP = """<a id="go" onclick="history.{change}(null, '', '{address}')">Go</a>"""
 

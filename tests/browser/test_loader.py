@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.support.outside.shop_site import SHOP, STUB
-from tests.support.pages.arriving import arriving
+from tests.support.pages.navigation import arriving
 from tests.support.rows import leads
 
 _AUTO = 'data-email-capture="auto"'

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS
-from tests.support.rows.visiting import new_slug
+from tests.support.rows.link_visits import new_slug
 
 _PAY = "https://buy.stripe.com/test_1"
 # What each address has more once the slug is on it; nothing: it stays as it is.

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS, STUB, ShopSite
-from tests.support.pages.arriving import arriving
+from tests.support.pages.navigation import arriving
 
 
 def test_a_visitor_who_said_no_before_the_script_came_is_left_alone(shop):

@@ -5,17 +5,17 @@ from contextlib import ExitStack
 import pytest
 
 from tests.budgets.counting import Reads
-from tests.support.api import embedding
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api import embed_tokens
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.fraud_rows import record_blocked_click
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _PROGRAM = "/dashboard/programs/{program}"
 
@@ -195,7 +195,7 @@ class Settings(Reads):
 
     def grow(self, number):
         self.brand.other_key()
-        embedding.issue_token(self.brand, self.brand.affiliate(f"ann-{number}"))
+        embed_tokens.issue_token(self.brand, self.brand.affiliate(f"ann-{number}"))
         manager = ("--org", self.brand.id, "--role", "Manager", "--email", f"ada-{number}@example.com")
         Visitor(self.app).open(self.flask.json("sign-in", "owner", *manager)["url"])
         return {}

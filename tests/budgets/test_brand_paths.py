@@ -17,10 +17,10 @@ from pipelines.payouts import funding, run_plan, transfer
 from pipelines.programs import numbers, performance
 from tests.budgets.counting import HotPath, in_one_transaction
 from tests.support.api.payouts import URL, owner_session, run_payouts
-from tests.support.rows.dealing import OWN, DealScene
-from tests.support.rows.dealing import URL as DEALS
+from tests.support.rows.deal_scene import OWN, DealScene
+from tests.support.rows.deal_scene import URL as DEALS
 from tests.support.rows.fraud_rows import record_blocked_click
-from tests.support.rows.paying import EVERYTHING, Payroll
+from tests.support.rows.payroll import EVERYTHING, Payroll
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 # A lookup of the caller is a transaction of its own.

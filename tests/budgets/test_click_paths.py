@@ -16,9 +16,9 @@ from pipelines.clicks import public_links as cache
 from tests.budgets.counting import SEPARATOR, HotPath
 from tests.support.api.doors import create_door_program, door_path
 from tests.support.rows.click_rows import build_click, write
-from tests.support.rows.visiting import BROWSER, create_limiter, new_slug, post_click, visit
+from tests.support.rows.link_visits import BROWSER, create_limiter, new_slug, post_click, visit
 from tests.support.running.trips import record_round_trips
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pipelines.imports import affiliates, conversions, undo
 from schemas.imports.affiliates import AffiliateImport
 from schemas.imports.conversions import ConversionImport, ConversionPreview
 from tests.budgets.counting import HotPath, in_one_transaction
-from tests.support.api.importing import build_past_sale
+from tests.support.api.import_requests import build_past_sale
 
 
 def _import_affiliates(brand, rows):

@@ -10,14 +10,14 @@ from pipelines.gateways.booking import sales
 from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.counting import HotPath
-from tests.support.draining import dispatch_pointers, drain, run_pointer
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms import playing as platforms
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
+from tests.support.platforms import platform_connections as platforms
 from tests.support.rows import paid_leads
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.leads import post_browser_lead, slug_of
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def _signed_lead(brand, email, **fields):

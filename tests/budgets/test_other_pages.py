@@ -8,13 +8,13 @@ import pytest
 
 from domain import jobs
 from tests.budgets.counting import Reads
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.console import Console, stage_failed_job
 from tests.support.outside.post_office import stage
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
-from tests.support.turning import override_settings
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 
 class Portal(Reads):

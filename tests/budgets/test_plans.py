@@ -14,9 +14,9 @@ from models.conversions import sales
 from models.gateways import credit_candidates, payments
 from models.programs import network
 from tests.support import databases
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows import leads as rows_of_leads
 from tests.support.rows.brands import Brand
 from tests.support.running.trips import record_round_trips

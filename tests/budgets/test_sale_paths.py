@@ -14,8 +14,8 @@ from pipelines.conversions import acceptance, override, refund, settlement
 from pipelines.conversions.override import OwedShare
 from schemas.conversions.sale import SaleBody
 from tests.budgets.counting import HotPath
-from tests.support.draining import drain, run_pointer
 from tests.support.endpoints import Endpoint
+from tests.support.job_queues import drain, run_pointer
 from tests.support.recruits import Recruits
 
 

@@ -6,7 +6,7 @@ from models import db
 from tests.support.outside.openid_provider import sign_in_with_provider
 from tests.support.outside.visitor import Visitor
 from tests.support.running.trips import record_round_trips
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

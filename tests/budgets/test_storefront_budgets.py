@@ -11,7 +11,7 @@ import pytest
 from models import db
 from pipelines.storefront import applications, lookup
 from tests.budgets.counting import SEPARATOR
-from tests.support.api.applying import build_two_step_form
+from tests.support.api.applications import build_two_step_form
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import insert_conversion
 from tests.support.running.trips import record_round_trips

@@ -74,7 +74,7 @@ def _surroundings() -> Iterator[Mapping[str, str]]:
 
 def _used(*command: str | Path, **more: str) -> None:
     """Run a script to its end, and the jobs that it causes meanwhile. Raises AssertionError with what it said."""
-    from tests.support.draining import drain
+    from tests.support.job_queues import drain
 
     importlib.import_module("workers.fleet").load()
     with _surroundings() as told:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, DealScene
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _NOBODY = "01890000-0000-7000-8000-000000000000"
 

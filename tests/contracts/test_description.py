@@ -25,8 +25,8 @@ from domain.platforms.names import Platform
 from tests.support.gateways.stage import PlayedApi
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import DealScene
-from tests.support.turning import override_settings
+from tests.support.rows.deal_scene import DealScene
+from tests.support.settings_overrides import override_settings
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"

@@ -16,13 +16,13 @@ from adapters.clicks.stream import FIELD, GROUP, KEY
 from adapters.embedded import data_folder
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, outcome, servers
-from tests.support.installation.dying import ProcessKiller
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Fate, Proxy
 from tests.support.installation.shop import Shop
 from tests.support.rows.click_rows import build_click
-from tests.support.rows.visiting import BROWSER, CLICK
+from tests.support.rows.link_visits import BROWSER, CLICK
 
 _FEE_CENTS = 10
 

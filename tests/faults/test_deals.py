@@ -14,7 +14,7 @@ from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _DEALS = 4
 _CENTS, _BACK = 2_000, 500

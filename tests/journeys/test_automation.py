@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.support import coupons
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 AUTOMATION = "/api/v1/automation"
 TRIGGERS = (

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 _CODES = ("ONE-1", "TWO-2", None)

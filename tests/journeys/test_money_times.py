@@ -12,10 +12,10 @@ from adapters import clock
 from models import db
 from pipelines.conversions import refund
 from pipelines.deals import charge, money
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 _HOUR = timedelta(hours=1)
 _TIMES = {

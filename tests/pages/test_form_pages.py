@@ -9,7 +9,7 @@ from api.programs.partner_groups import create_partner_group
 from app import create_app
 from pages import forms, session
 from pages.form_pages import CustomForm, Form, form_page
-from tests.support.described import Description
+from tests.support.api_description import Description
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
 from tests.support.pages import screens

@@ -12,13 +12,13 @@ from adapters import clock
 from models import db
 from pipelines.payouts import propose
 from tests.support import coupons
-from tests.support.api import copiloting, deciding, embedding
-from tests.support.api.importing import build_past_sale
-from tests.support.draining import drain
-from tests.support.gateways.playing import build_connection_body, connect_gateway, play_gateway
+from tests.support.api import copilot_calls, decisions, embed_tokens
+from tests.support.api.import_requests import build_past_sale
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway, play_gateway
+from tests.support.job_queues import drain
 from tests.support.outside import brand_dns
-from tests.support.platforms import playing as platforms
-from tests.support.rows import dealing
+from tests.support.platforms import platform_connections as platforms
+from tests.support.rows import deal_scene
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.images import png
@@ -31,7 +31,7 @@ _FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/ap
 _PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
 _PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
 _RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
-_LOOKS = copiloting.LOOKS | {  # POSTs that only look
+_LOOKS = copilot_calls.LOOKS | {  # POSTs that only look
     *brand_dns.LOOKS,
     "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
@@ -222,7 +222,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         _CONVERSIONS,
         {"affiliateId": _affiliate(owner), "programId": str(owner.programs[-1]), "amountCents": 100},
     ),
-    **deciding.CALLS,
+    **decisions.CALLS,
     "PATCH /api/v1/uncredited-conversions/<uncredited_id>/dismiss": lambda owner: (
         f"/api/v1/uncredited-conversions/{_uncredited(owner)}/dismiss",
         None,
@@ -268,7 +268,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
-    **dealing.WRITES,
+    **deal_scene.WRITES,
     **brand_dns.WRITES,
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
@@ -281,13 +281,19 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_PROGRAMS}/hero-images": lambda owner: (f"{_PROGRAMS}/hero-images", _PICTURE),
     f"POST {_ASSETS}": lambda owner: (_ASSETS, _WORDS),
     f"DELETE {_ASSETS}/<asset_id>": lambda owner: (f"{_ASSETS}/{_made(owner, _ASSETS, _WORDS)}", None),
-    f"POST {embedding.TOKENS}": lambda owner: (embedding.TOKENS, embedding.build_token_body(_affiliate(owner))),
-    f"DELETE {embedding.TOKENS}/<token_id>": lambda owner: (embedding.issue_token_url(owner, _affiliate(owner)), None),
+    f"POST {embed_tokens.TOKENS}": lambda owner: (
+        embed_tokens.TOKENS,
+        embed_tokens.build_token_body(_affiliate(owner)),
+    ),
+    f"DELETE {embed_tokens.TOKENS}/<token_id>": lambda owner: (
+        embed_tokens.issue_token_url(owner, _affiliate(owner)),
+        None,
+    ),
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
     f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
-} | copiloting.CALLS
+} | copilot_calls.CALLS
 
 
 def test_every_route_with_which_a_brand_writes_has_a_call(app):

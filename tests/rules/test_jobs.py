@@ -204,7 +204,7 @@ def test_a_stale_pointer_does_nothing(brand, drain):
     _announce(4)
     stale = _hand_out(lease_s=0)[0]
     current = _hand_out()[0]
-    from tests.support.draining import run_pointer
+    from tests.support.job_queues import run_pointer
 
     run_pointer(stale)
     before = brand.rows("select count(*) from conversion")
@@ -215,7 +215,7 @@ def test_a_stale_pointer_does_nothing(brand, drain):
 
 
 def test_every_pointer_three_times_has_one_effect(brand):
-    from tests.support.draining import drain
+    from tests.support.job_queues import drain
 
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     recruiter = brand.affiliate("rita")
@@ -232,7 +232,7 @@ def test_every_pointer_three_times_has_one_effect(brand):
 
 
 def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(brand):
-    from tests.support.draining import run_pointer
+    from tests.support.job_queues import run_pointer
 
     with db.unit_of_work(brand.id):
         work.enqueue(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.gateways import playing
+from tests.support.gateways import gateway_connections
 from tests.support.rows.brands import Brand
 
 #: A new coupon.
@@ -32,7 +32,7 @@ def mint_code(owner: Brand, affiliate_id: object, coupon_id: object, text: str |
 
 
 def _connect_gateway(owner: Brand) -> None:
-    playing.connect_gateway(owner, owner.app.extensions["stage"])
+    gateway_connections.connect_gateway(owner, owner.app.extensions["stage"])
 
 
 def _coupons(owner: Brand) -> str:

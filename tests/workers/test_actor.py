@@ -12,8 +12,8 @@ from models import db, ids
 from models.jobs import admin_queries, processes, rows
 from pipelines import work
 from pipelines.work import GiveUp, TryAgain
-from tests.support.draining import measure_wait_s, run_pointer
-from tests.support.turning import override_settings
+from tests.support.job_queues import measure_wait_s, run_pointer
+from tests.support.settings_overrides import override_settings
 from workers.actor import database_job, register_calling_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)

@@ -11,7 +11,7 @@ from domain.jobs import Job
 from models import db
 from models.jobs import processes, rows
 from pipelines import work
-from tests.support.draining import run_pointer
+from tests.support.job_queues import run_pointer
 from workers import process
 from workers.actor import register_calling_job
 from workers.batching.call_batches import CallBatch

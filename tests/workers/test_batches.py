@@ -13,8 +13,8 @@ from models.jobs import admin_queries, processes, rows
 from models.session.database import Database
 from pipelines import work
 from pipelines.work import GiveUp
-from tests.support.api.racing import start_call
-from tests.support.draining import run_pointer
+from tests.support.api.concurrency import start_call
+from tests.support.job_queues import run_pointer
 from workers import process
 from workers.actor import database_job, register_calling_job
 from workers.batching.batch_pauses import batch_pauses

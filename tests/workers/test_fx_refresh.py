@@ -9,7 +9,7 @@ from domain import jobs
 from models import db
 from pipelines import schedule, work
 from tests.support.rows.rates import list_rates, serve_feed
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

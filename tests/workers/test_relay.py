@@ -10,8 +10,8 @@ from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import run_pointer
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import run_pointer
 from workers import broker
 from workers.relay import Relay
 

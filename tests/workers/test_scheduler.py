@@ -10,7 +10,7 @@ from models import db
 from models.jobs import ticks
 from pipelines import schedule, upkeep
 from pipelines.schedule import ScheduledTick
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from workers import scheduler
 
 # None falls due while a test runs: none begins just before an hour is over.

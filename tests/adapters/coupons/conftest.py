@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.gateways.ordering import build_rail
-from tests.support.gateways.playing import point_service_at
+from tests.support.gateways.code_orders import build_rail
+from tests.support.gateways.gateway_connections import point_service_at
 from tests.support.gateways.stages import STAGES
 
 

@@ -10,7 +10,7 @@ from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
-from tests.support.gateways.ordering import read_supported_discounts, terms_from_order
+from tests.support.gateways.code_orders import read_supported_discounts, terms_from_order
 from tests.support.gateways.stages import STAGES
 
 _HELD = read_supported_discounts()

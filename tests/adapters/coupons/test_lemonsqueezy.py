@@ -3,8 +3,8 @@
 import pytest
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
-from tests.support.gateways.ordering import build_rail
-from tests.support.gateways.told import account
+from tests.support.gateways.code_orders import build_rail
+from tests.support.gateways.deliveries import account
 
 
 def test_a_code_is_found_behind_others(playing):

@@ -5,7 +5,7 @@ import pytest
 from adapters.gateways.card import paypal
 from adapters.gateways.storefront import shopify_api, wix
 from adapters.gateways.tokens import AccessTokens
-from tests.support.gateways.playing import point_service_at
+from tests.support.gateways.gateway_connections import point_service_at
 from tests.support.gateways.stages import STAGES
 
 

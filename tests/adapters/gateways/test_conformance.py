@@ -22,10 +22,10 @@ from domain.gateways.facts import (
 )
 from domain.gateways.names import Gateway
 from domain.gateways.referrals import list_claims
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
 from tests.support.gateways.stages import STAGES, all_gateways, gateways_with
-from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 #: The names by which the page calls gateways in a list.
@@ -50,7 +50,7 @@ def test_every_gateway_is_played():
 @pytest.mark.parametrize("name", STAGES)
 def test_what_a_gateway_does_not_have_is_what_its_row_of_the_table_says(name):
     cannot, can = STAGES[name].cannot, STAGES[name].gateway.capabilities
-    assert set(cannot) <= set(why.ACTS)
+    assert set(cannot) <= set(missing_acts.ACTS)
     assert all(cannot.values())
     assert {state for state in DisputeState if f"dispute_{state}" not in cannot} == set(can.disputes)
     assert ("uninstall" not in cannot) == can.leaves

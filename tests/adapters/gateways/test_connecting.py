@@ -9,9 +9,9 @@ import pytest
 from adapters.gateways.adapter import OneWebhookAdapter
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.gateways.facts import BuyerOrigin
+from tests.support.gateways.deliveries import account
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES, all_gateways
-from tests.support.gateways.told import account
 
 _ADDRESS = "https://finderfee.example/api/gateways/x/token"
 

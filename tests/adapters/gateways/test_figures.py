@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 
 from domain.gateways.facts import PaymentFact, UnreadableEvent
+from tests.support.gateways.deliveries import facts
 from tests.support.gateways.figures import FIGURES, MISSING, Figure, resend_sale
 from tests.support.gateways.stage import Purchase, Stage
 from tests.support.gateways.stages import STAGES, all_gateways
-from tests.support.gateways.told import facts
 
 _MAJOR = ("-1.74", "1.2345678", "", "x", "1,50", "1e3", "9" * 30)
 _MINOR = (-174, "-174", "1.5", "", "x", "9" * 30)

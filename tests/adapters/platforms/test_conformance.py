@@ -7,7 +7,7 @@ from adapters.platforms import registry
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from domain.platforms.names import Platform
 from domain.platforms.signups import list_slugs
-from tests.support.platforms.playing import STAGES, play_platform
+from tests.support.platforms.platform_connections import STAGES, play_platform
 
 ANN = "ann@example.com"
 

@@ -7,8 +7,8 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.activecampaign import ActiveCampaign
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
-from tests.support.platforms.playing import play_platform
-from tests.support.turning import override_settings
+from tests.support.platforms.platform_connections import play_platform
+from tests.support.settings_overrides import override_settings
 
 ANN = "ann@example.com"
 

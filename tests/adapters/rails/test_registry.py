@@ -17,7 +17,7 @@ from models.organization import organizations
 from pipelines.payouts import rails
 from pipelines.payouts.sandbox_rail import SandboxRail
 from tests.adapters.rails import places
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _ALL = {
     "PAYOUT_RAIL_PROCESSOR_KEY": "sk_1",

@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from domain.organization.access import Role
 from models import db
 from pipelines.organization import sign_in
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand, Partner
 
 PROGRAM = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}

@@ -5,7 +5,7 @@ from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
 from api import web
-from tests.support.rows.visiting import create_limiter
+from tests.support.rows.link_visits import create_limiter
 
 _PEER = "192.0.2.1"
 

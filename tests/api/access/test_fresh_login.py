@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from tests.support.api.payouts import NOBODY
 from tests.support.outside import identity_provider as idp
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _HOUR_S = 3600
 _STALE = (403, "fresh_login_required")

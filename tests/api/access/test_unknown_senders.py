@@ -10,8 +10,8 @@ from api.access import callers
 from api.edge import cors
 from api.service import health
 from models import db
-from tests.support.rows.visiting import create_limiter
-from tests.support.turning import override_settings
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/programs"
 

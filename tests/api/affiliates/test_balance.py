@@ -8,11 +8,11 @@ from adapters import clock
 from models import db
 from models.conversions import conversions
 from pipelines.conversions import refund
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.api.lists import count_round_trips
-from tests.support.draining import drain
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 def _shown(brand, affiliate_id):

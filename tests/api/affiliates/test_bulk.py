@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently, start_call
 
 AFFILIATES = "/api/v1/affiliates"
 URL = f"{AFFILIATES}/bulk-action"

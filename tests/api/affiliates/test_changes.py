@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 

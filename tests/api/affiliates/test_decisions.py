@@ -3,8 +3,8 @@
 import pytest
 
 from models import db
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently
 
 URL = "/api/v1/affiliates"
 

@@ -5,8 +5,8 @@ import pytest
 from models import db
 from pipelines import mail
 from tests.support.api.agents import Agent
-from tests.support.api.applying import apply
-from tests.support.api.racing import run_concurrently
+from tests.support.api.applications import apply
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 

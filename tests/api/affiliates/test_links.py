@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 
 AFFILIATES = "/api/v1/affiliates"
 

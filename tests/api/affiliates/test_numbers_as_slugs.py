@@ -10,10 +10,10 @@ import pytest
 
 from pipelines.affiliates import enrollment
 from tests.support.api.agents import Agent
-from tests.support.api.applying import apply
-from tests.support.api.embedding import call_embed_api, issue_token
-from tests.support.api.importing import build_person_row, import_people
-from tests.support.api.inviting import accept_invite, invite, token_from_invite, unique_email
+from tests.support.api.applications import apply
+from tests.support.api.embed_tokens import call_embed_api, issue_token
+from tests.support.api.import_requests import build_person_row, import_people
+from tests.support.api.invite_requests import accept_invite, invite, token_from_invite, unique_email
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.affiliates import enrollment
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 

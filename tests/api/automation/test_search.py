@@ -7,7 +7,7 @@ import pytest
 from tests.support.api.lists import count_round_trips
 from tests.support.databases import alter
 from tests.support.rows.brands import Brand
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion, time_ago
 
 URL = "/api/v1/automation/search"

@@ -8,7 +8,7 @@ import pytest
 from adapters.clicks import countries, networks, serialization
 from domain.clicks import countries as country_map
 from models import db
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     CLICK,
     list_stream_clicks,
     new_slug,

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.rows.click_rows import consume_stream
-from tests.support.rows.visiting import BROWSER, CLICK, list_stream_clicks, new_slug, visit
+from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug, visit
 
 _HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 

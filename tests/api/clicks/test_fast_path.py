@@ -10,7 +10,7 @@ from werkzeug.test import EnvironBuilder
 from adapters import broker, servers
 from adapters.thread_redis import Script, ThreadRedis
 from tests.support.rows.click_rows import consume_stream
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     BROWSER,
     CLICK,
     create_limiter,
@@ -20,7 +20,7 @@ from tests.support.rows.visiting import (
     read_counter,
     visit,
 )
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _OWN = ("X-Request-Id", "clickId")
 _READ = Script("return redis.call('get', KEYS[1])")

@@ -4,7 +4,7 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     create_limiter,
     list_stream_clicks,
     lose_stream,

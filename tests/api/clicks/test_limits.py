@@ -3,7 +3,7 @@
 from adapters.clicks import stream
 from api.access import limits
 from tests.support.rows.click_rows import hold_click_lock
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     create_limiter,
     list_stream_clicks,
     lose_stream,

@@ -12,7 +12,7 @@ import pytest
 from tests.support.api.doors import PAY, list_door_visits
 from tests.support.databases import alter
 from tests.support.rows.leads import post_browser_lead
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     CLICK,
     SHOP,
     TEXTS,

@@ -9,7 +9,7 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import create_limiter, list_stream_clicks, new_slug, visit
+from tests.support.rows.link_visits import create_limiter, list_stream_clicks, new_slug, visit
 
 GIF = "/api/v1/r/c.gif"
 SHOP = "https://www.shop.test"
@@ -130,7 +130,7 @@ def test_the_scripts_word_is_no_visit_whatever_its_address_says(app, brand, prog
 
 
 def test_a_program_that_somebody_is_at_work_on_holds_up_no_page(app, brand, program):
-    from tests.support.api.racing import start_call
+    from tests.support.api.concurrency import start_call
 
     with db.unit_of_work(brand.id):
         db.db.run("select from program where id = %s for update", (program,))

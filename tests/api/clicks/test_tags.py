@@ -9,7 +9,7 @@ import pytest
 from pipelines.clicks import public_links
 from tests.support.databases import alter
 from tests.support.rows.leads import post_browser_lead
-from tests.support.rows.visiting import CLICK, follow, list_stream_clicks, new_slug, post_click, visit
+from tests.support.rows.link_visits import CLICK, follow, list_stream_clicks, new_slug, post_click, visit
 
 
 @pytest.fixture

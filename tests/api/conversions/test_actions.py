@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import ROUTES, post_action
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import ROUTES, post_action
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_conversion

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_conversion

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/conversions"

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support import books
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.deciding import post_action
+from tests.support.api.decisions import post_action
 from tests.support.recruits import Recruits
 
 

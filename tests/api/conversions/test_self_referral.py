@@ -9,9 +9,9 @@ from adapters import clock
 from models import db
 from models.conversions import reviews
 from tests.support import books
-from tests.support.api.deciding import post_action
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
+from tests.support.api.decisions import post_action
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Partner
 from tests.support.rows.leads import post_browser_lead, post_signed_lead, slug_of

@@ -8,7 +8,7 @@ import pytest
 from models import db, ids
 from models.conversions import uncredited_sales
 from models.conversions.uncredited_sales import DroppedSale
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/uncredited-conversions"

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
 from tests.support.outside.model import ScriptedModel
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 HERE = "/api/v1/copilot/conversations"
 

@@ -7,7 +7,7 @@ import pytest
 from adapters import clock
 from api.mcp.operation_calls.client import OperationClient, ToolAnswer
 from tests.api.copilot.conftest import HERE
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.model import build_reply
 
 

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from adapters import clock
 from tests.api.copilot.conftest import HERE
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.model import build_reply
-from tests.support.rows.ending import end_due
-from tests.support.turning import override_settings
+from tests.support.rows.retention_rows import end_due
+from tests.support.settings_overrides import override_settings
 
 
 def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):

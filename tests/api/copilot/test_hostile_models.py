@@ -8,7 +8,7 @@ import pytest
 from adapters import clock
 from tests.api.copilot.conftest import HERE
 from tests.support.outside.model import build_completion, build_reply
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def _errors(model):

@@ -3,11 +3,11 @@
 import threading
 
 from tests.api.copilot.conftest import HERE
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.model import build_reply
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def test_an_endpoint_that_never_answers_is_given_up(model, talk, monkeypatch):

@@ -9,10 +9,10 @@ import pytest
 
 from models import db
 from tests.support.coupons import PERCENT
-from tests.support.draining import drain
 from tests.support.gateways.card.stripe import StripeStage
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
 
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.coupons import NOBODY, create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
 def test_a_code_is_minted_at_the_processor(shop):

@@ -5,8 +5,8 @@ import pytest
 from models import db
 from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 from tests.support.coupons import COUPON
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.job_queues import drain
 
 URL = "/api/v1/coupon-codes"
 

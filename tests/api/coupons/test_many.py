@@ -11,7 +11,7 @@ from models import db
 from models.gateways import credit_candidates
 from models.gateways.credit_candidates import PaymentOrigin
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 _MANY = """
 insert into affiliate_coupon (id, organization_id, program_id, affiliate_id, campaign_coupon_id, code, origin, status,

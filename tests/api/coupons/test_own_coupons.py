@@ -3,9 +3,9 @@
 import pytest
 
 from models import db
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.coupons import NOBODY, create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Partner
 
 MINT = "/api/me/coupons/mint"

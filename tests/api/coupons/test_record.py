@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.api.agents import Agent
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Brand
 
 

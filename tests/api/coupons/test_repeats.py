@@ -1,6 +1,6 @@
 """Requests for codes that are repeated, meet each other, or meet a gateway that does not say what it did."""
 
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.coupons import COUPON, create_coupon, mint_code
 
 MINT = "/api/me/coupons/mint"

@@ -7,9 +7,9 @@ import pytest
 
 from adapters.coupons.registry import MINTABLE, PROCESSOR, STOREFRONTS
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 
 _OTHERS = [name for name in MINTABLE if name != PROCESSOR]
 

@@ -8,12 +8,12 @@ from datetime import datetime
 import pytest
 
 from adapters.coupons import registry
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.coupons import PERCENT, create_coupon, mint_code
-from tests.support.draining import drain
+from tests.support.gateways.code_orders import read_supported_discounts
 from tests.support.gateways.codes import PlayedTerms
-from tests.support.gateways.ordering import read_supported_discounts
-from tests.support.gateways.playing import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.job_queues import drain
 
 _OTHERS = [str(name) for name in registry.MINTABLE if name != registry.PROCESSOR]
 _HELD = read_supported_discounts()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import settings
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
-from tests.support.rows.dealing import OWN, REASON, URL
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import OWN, REASON, URL
 
 
 def _milestone(dealing, deal_id, seq=1):

@@ -6,10 +6,10 @@ import pytest
 
 import settings
 from adapters import clock
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import session_without_login
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
-from tests.support.rows.dealing import URL
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import URL
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import OWN, URL
+from tests.support.rows.deal_scene import OWN, URL
 
 _NOBODY = "01890000-0000-7000-8000-000000000000"
 

@@ -8,8 +8,8 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
 
 _PAYOUTS = "/api/v1/payouts"
 

@@ -7,11 +7,11 @@ import pytest
 
 from adapters import clock
 from models import advisory_locks, db
+from tests.support.api.concurrency import start_call
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import start_call
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import OWN, URL, URLS
+from tests.support.rows.deal_scene import OWN, URL, URLS
 
 
 def test_a_milestone_is_submitted(dealing):

@@ -14,7 +14,7 @@ import settings
 from api.description import guide
 from api.service import description
 from domain.webhooks import signing
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-4333-8444-555555555555"}
 

@@ -19,11 +19,11 @@ from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refusals import Refused
 from tests.api.edge.hostile_bodies import hostile_bodies
-from tests.support.api.embedding import issue_token
+from tests.support.api.embed_tokens import issue_token
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 from tests.support.running.costs import least_cost, yardstick_s
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _MAX_ANSWER_BYTES = 64 * 1024
 _MAX_BODY_BYTES = 512 * 1024

@@ -4,7 +4,7 @@ import pytest
 
 from api.edge import cors
 from models import db
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from domain.refusals import Refused
 from models import db
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import png
 
 _PATH = "/api/v1/programs"

@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from tests.support.coupons import COUPON
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 
 SIGNS = ("\x1b", "\n", "\x85", "\u202e", "\u2066")
 

@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import TOKENS, call_embed_api, issue_token
+from tests.support.api.embed_tokens import TOKENS, call_embed_api, issue_token
 from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Partner
-from tests.support.rows.visiting import create_limiter
-from tests.support.turning import override_settings
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 _OWN = (("GET", "/me"), ("GET", "/me/series"), ("GET", "/me/conversions"), ("GET", "/me/payouts"), ("POST", "/links"))
 

@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import ORIGIN, TOKENS, build_token_body, call_embed_api, issue_token
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.embed_tokens import ORIGIN, TOKENS, build_token_body, call_embed_api, issue_token
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import call_embed_api, issue_token
+from tests.support.api.embed_tokens import call_embed_api, issue_token
 from tests.support.api.lists import count_round_trips
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

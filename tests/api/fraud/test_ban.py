@@ -3,7 +3,7 @@
 import pytest
 
 from domain import statuses
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/fraud-events/ban-affiliate"
 NOBODY = "01890000-0000-7000-8000-000000000000"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from models import db, ids
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 

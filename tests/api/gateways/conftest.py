@@ -9,9 +9,9 @@ import pytest
 
 from models import db
 from tests.support import books
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 

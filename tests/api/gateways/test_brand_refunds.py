@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.deciding import read_refund_state, refund_by_id, undo_refund
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import read_refund_state, refund_by_id, undo_refund
 from tests.support.gateways.stage import Purchase
 
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 
 _AHEAD = [timedelta(minutes=2), timedelta(hours=1), timedelta(days=400)]
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 from domain.gateways.facts import UnreadableEvent
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, switch_to_test_mode
+from tests.support.gateways.gateway_connections import connect_gateway, switch_to_test_mode
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import all_gateways, gateways_with
+from tests.support.job_queues import drain
 
 #: The method that is written for what the stage's purchases carry.
 _METHODS = {

@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from pipelines import schedule
 from pipelines.gateways import reconcile
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 from workers import scheduler
 

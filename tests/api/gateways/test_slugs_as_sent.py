@@ -6,7 +6,7 @@ Source: tracking spec, "Attribution method taxonomy".
 from tests.support.databases import alter
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import all_gateways
-from tests.support.rows.visiting import TEXTS
+from tests.support.rows.link_visits import TEXTS
 
 
 @all_gateways

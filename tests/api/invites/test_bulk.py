@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
     create_pending_invites,
     invite,
@@ -15,7 +16,6 @@ from tests.support.api.inviting import (
     unique_slug,
 )
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently
 
 BULK = f"{URL}/bulk"
 

@@ -7,7 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
     accept_invite,
     create_pending_invites,
@@ -20,7 +21,6 @@ from tests.support.api.inviting import (
     unique_email,
     unique_slug,
 )
-from tests.support.api.racing import run_concurrently
 
 _SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.support.api.inviting import URL, invite, list_emails, unique_email
+from tests.support.api.invite_requests import URL, invite, list_emails, unique_email
 from tests.support.outside.post_office import PostOffice
 
 

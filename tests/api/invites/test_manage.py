@@ -8,7 +8,8 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
     accept_invite,
     create_pending_invites,
@@ -22,8 +23,7 @@ from tests.support.api.inviting import (
     view_invite,
 )
 from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.visiting import create_limiter
+from tests.support.rows.link_visits import create_limiter
 
 
 @pytest.fixture

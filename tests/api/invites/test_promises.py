@@ -4,7 +4,8 @@ from operator import itemgetter
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
     expire_invite,
     invite,
@@ -16,7 +17,6 @@ from tests.support.api.inviting import (
     unique_slug,
     view_invite,
 )
-from tests.support.api.racing import run_concurrently
 
 
 @pytest.mark.parametrize("slug", ["api", "admin", "invites"])

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from tests.support.api.inviting import URL, accept_invite, invite, token_from_invite, unique_email, view_invite
+from tests.support.api.invite_requests import URL, accept_invite, invite, token_from_invite, unique_email, view_invite
 from tests.support.rows.brands import Brand
 
 

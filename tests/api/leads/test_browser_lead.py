@@ -15,7 +15,7 @@ from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
 from tests.support import databases
-from tests.support.draining import run_pointer
+from tests.support.job_queues import run_pointer
 from tests.support.rows.leads import BROWSER, list_lead_emails, post_browser_lead, post_signed_lead, slug_of
 
 OPAQUE = (200, b'{"ok":true}')

@@ -13,7 +13,7 @@ from domain.fraud.rules import MAX_NETWORK_LEADS_PER_HOUR
 from models import db
 from models.leads import networks
 from pipelines.leads import lifecycle
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows import click_rows
 from tests.support.rows.leads import BROWSER, slug_of
 from tests.support.running.hours import test_started_at

@@ -16,7 +16,7 @@ from tests.api.mcp import tool_calls
 from tests.api.mcp.test_same_as_rest import NOBODY, URL
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import play_gateway
+from tests.support.gateways.gateway_connections import play_gateway
 from tests.support.rows.brands import Brand
 
 ROWS = {row["tool"]: row for row in OPERATIONS}

@@ -11,7 +11,7 @@ from api.mcp.tool_calls import previews
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import play_gateway
+from tests.support.gateways.gateway_connections import play_gateway
 
 _BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

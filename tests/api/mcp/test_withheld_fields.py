@@ -14,7 +14,7 @@ from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import play_gateway
+from tests.support.gateways.gateway_connections import play_gateway
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 # What every page of a brand loads, for all its visitors.

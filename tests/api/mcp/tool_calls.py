@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 from models import db
 from pipelines.affiliates import tax_form_files
 from tests.support.coupons import EXTERNAL, create_coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Stage
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion
 
 Calls = dict[str, dict[str, Any]]

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 
 URL = "/api/me/balance"
 

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from models import db
-from tests.support.api.deciding import adjust_commission
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
+from tests.support.api.decisions import adjust_commission
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
 URL = "/api/me/conversions"

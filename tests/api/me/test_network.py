@@ -4,9 +4,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.applying import list_events
+from tests.support.api.applications import list_events
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import run_concurrently
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Brand, Partner
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.console import TRACEBACK, list_audit_entries, stage_failed_job, stage_job
 
 

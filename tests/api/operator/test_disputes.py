@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from tests.support.api.payouts import NOBODY
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.console import list_audit_entries
-from tests.support.rows.dealing import REASON, DealScene
+from tests.support.rows.deal_scene import REASON, DealScene
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from domain import jobs
 from tests.support.api.payouts import NOBODY
 from tests.support.outside.console import stage_failed_job
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _STALE = (403, "fresh_login_required")
 _DECISIONS = (

@@ -7,7 +7,7 @@ from models import db
 from tests.support.outside.console import list_audit_entries
 from tests.support.rows.program_rows import insert_conversion
 from tests.support.rows.rates import list_rates
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def _today():

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import run_concurrently
 from tests.support.api.terms import PROGRAMS, change_program
 from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand

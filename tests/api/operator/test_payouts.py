@@ -5,7 +5,7 @@ import pytest
 from models import db
 from tests.support.api.payouts import NOBODY
 from tests.support.outside.console import list_audit_entries
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from models.ledger import results
 from pipelines.organization import operator_settings
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from models import db
 from tests.support import databases
-from tests.support.api.auditing import START, URL, insert_entries, insert_entry
-from tests.support.api.racing import run_concurrently
+from tests.support.api.audit_entries import START, URL, insert_entries, insert_entry
+from tests.support.api.concurrency import run_concurrently
 
 
 def _numbers(answer):

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from tests.support.api.auditing import URL, insert_entries, insert_entry
+from tests.support.api.audit_entries import URL, insert_entries, insert_entry
 
 KEY_COLUMNS = ["id", "action", "entity_type", "entity_id", "actor_type", "before", "after", "created_at"]
 

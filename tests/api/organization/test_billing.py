@@ -9,8 +9,8 @@ from adapters.coupons import registry
 from models import advisory_locks, db, ids
 from models.organization import organizations
 from pipelines.organization import capacity
-from tests.support.api.racing import run_concurrently
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.api.concurrency import run_concurrently
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stages import STAGES
 
 URL = "/api/billing/state"

@@ -10,8 +10,8 @@ from api.access import callers
 from domain.refusals import Refused
 from models import db
 from pipelines.organization import key_creation
-from tests.support.api.racing import run_concurrently
-from tests.support.turning import override_settings
+from tests.support.api.concurrency import run_concurrently
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/api-keys"
 

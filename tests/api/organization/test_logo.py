@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids, stored_files
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
 PROFILE = "/api/organizations/me"

@@ -6,7 +6,7 @@ Source: core spec, "Payouts" (preview response fields, run).
 import pytest
 
 from tests.support.api.payouts import RUN, URL, owner_session, read_refusal
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _DONG_PER_USD = "25400"
 

@@ -5,6 +5,7 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.payouts import decisions
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
     NOBODY,
     URL,
@@ -15,8 +16,7 @@ from tests.support.api.payouts import (
     read_refusal,
     run_payouts,
 )
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import jsonschema_rs
 import pytest
 
 from tests.support.api.payouts import URL, create_payout, owner_session, run_payouts
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tests.support.api.payouts import RUN, URL, owner_session, problem_fields, read_refusal
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

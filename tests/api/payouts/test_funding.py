@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api.payouts import URL, create_payout, owner_session, session_without_login
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 STATUS = f"{URL}/funding/status"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.api.lists import assert_foreign_cursors_refused
 from tests.support.api.payouts import NOBODY, URL, create_payout, problem_fields, run_payouts
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

@@ -9,6 +9,7 @@ import settings
 from domain.payouts.transfers import Method
 from models import db
 from pipelines.payouts import rails
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
     NOBODY,
     URL,
@@ -19,7 +20,6 @@ from tests.support.api.payouts import (
     run_payouts,
     session_without_login,
 )
-from tests.support.api.racing import run_concurrently
 
 LIST = f"{URL}/mass-pay.csv"
 

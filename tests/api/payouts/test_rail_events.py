@@ -12,8 +12,8 @@ from models import db
 from models.payouts import rail_events
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 _NAMES = {"ProcessorConnect": "processor", "Wallet": "wallet", "GlobalPayouts": "global-payouts"}
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tests.support.api.lists import assert_foreign_cursors_refused
 from tests.support.api.payouts import NOBODY, URL, create_payout, owner_session, read_refusal, run_payouts
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 RUNS = f"{URL}/runs"
 HOLDS = f"{URL}/holds"

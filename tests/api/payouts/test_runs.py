@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from api.payouts import runs
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
     NOBODY,
     RUN,
@@ -17,7 +18,6 @@ from tests.support.api.payouts import (
     read_refusal,
     run_payouts,
 )
-from tests.support.api.racing import run_concurrently
 
 
 def test_a_run_answers_with_its_receipt(due):

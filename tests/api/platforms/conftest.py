@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.platforms.playing import play_platform
+from tests.support.platforms.platform_connections import play_platform
 
 
 @pytest.fixture

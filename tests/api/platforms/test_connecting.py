@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.platforms.playing import STAGES, build_platform_body, connect_platform
+from tests.support.platforms.platform_connections import STAGES, build_platform_body, connect_platform
 from tests.support.threads import run_in_threads
 
 URL = "/api/v1/platforms"

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.platforms.playing import connect_platform
+from tests.support.platforms.platform_connections import connect_platform
 
 URL = "/api/v1/platforms"
 

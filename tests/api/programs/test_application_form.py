@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.applying import build_form, build_question, build_two_step_form
+from tests.support.api.applications import build_form, build_question, build_two_step_form
 
 URL = "/api/v1/programs"
 _NEW = {"name": "Tea", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}

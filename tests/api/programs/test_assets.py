@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import assert_foreign_cursors_refused
-from tests.support.api.racing import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
 URL = "/api/v1/assets"

@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from models.programs import programs
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/programs"

@@ -6,8 +6,8 @@ import pytest
 
 from models import db
 from models.programs import programs
-from tests.support.api.racing import run_concurrently, start_call
-from tests.support.turning import override_settings
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/programs"
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import count_round_trips
-from tests.support.api.racing import run_concurrently
 from tests.support.rows.brands import Brand
 
 FRIENDS = {"name": "Friends", "commissionType": "Percentage", "commissionValue": 30}

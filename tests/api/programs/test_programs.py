@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}

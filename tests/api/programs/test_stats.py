@@ -9,7 +9,7 @@ from domain.money import fx
 from domain.programs.numbers import Money
 from models import db
 from pipelines.programs import numbers
-from tests.support import owing
+from tests.support import owed_totals
 from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate, time_ago
 from tests.support.running.hours import test_started_at
 
@@ -106,7 +106,7 @@ def test_clicks_count_from_the_moment_thirty_days_ago_before_and_after_their_day
         insert_click(brand, ben, occurred_at=time_ago(hours=hours))
 
     assert _shown(brand, "clicks30d") == (3,)
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     assert _shown(brand, "clicks30d") == (3,)
 
 

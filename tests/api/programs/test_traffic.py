@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 from tests.support.running.hours import test_started_at
 

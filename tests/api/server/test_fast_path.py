@@ -16,7 +16,7 @@ from api.server.fast_path import FastPath
 from tests.support.installation.proxy import Fate, Proxy
 from tests.support.installation.raw_web import block_every_thread, read_answer, read_until, run_server
 from tests.support.rows.click_rows import consume_stream
-from tests.support.rows.visiting import BROWSER, CLICK, list_stream_clicks, new_slug
+from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug
 
 _LIMIT = 30
 _PIPELINED = 12

@@ -13,7 +13,7 @@ from models import db, ids, migrate
 from models.jobs import processes
 from pipelines import work
 from settings.version import VERSION
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.api.lists import count_round_trips
-from tests.support.rows.visiting import create_limiter
-from tests.support.turning import override_settings
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

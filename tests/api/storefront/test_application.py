@@ -7,9 +7,9 @@ import pytest
 
 from models import db
 from models.organization import organizations
-from tests.support.api.applying import apply, list_applicants, list_events
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.visiting import create_limiter
+from tests.support.api.applications import apply, list_applicants, list_events
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.link_visits import create_limiter
 
 PROBLEM = "application/problem+json"
 

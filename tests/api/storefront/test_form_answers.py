@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.api.applying import (
+from tests.support.api.applications import (
     apply,
     build_form,
     build_question,

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from models import db
-from tests.support.api.applying import apply, list_applicants, list_events
-from tests.support.api.inviting import take_slug_elsewhere
+from tests.support.api.applications import apply, list_applicants, list_events
+from tests.support.api.invite_requests import take_slug_elsewhere
 from tests.support.rows.brands import Partner
 
 

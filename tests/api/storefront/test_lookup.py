@@ -9,7 +9,7 @@ import pytest
 import settings
 from models import db, ids
 from models.organization import organizations
-from tests.support.rows.visiting import create_limiter
+from tests.support.rows.link_visits import create_limiter
 
 BASE = "/api/p/by-handle"
 _SINCE = datetime(2026, 3, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.support.api.applying import (
+from tests.support.api.applications import (
     apply,
     apply_for_second_step,
     build_form,
@@ -19,8 +19,8 @@ from tests.support.api.applying import (
     list_events,
     list_second_step_links,
 )
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
 _MINE = "/api/me/applications"

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from tests.support.operators import Operator
-from tests.support.rows.paying import Payroll
-from tests.support.turning import override_settings
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.operators import Operator
 from tests.support.pages import full
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture

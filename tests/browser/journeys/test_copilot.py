@@ -6,12 +6,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
 from tests.support.outside.model import build_reply
-from tests.support.pages.arriving import press
-from tests.support.rows.paying import Payroll
-from tests.support.turning import override_settings
+from tests.support.pages.navigation import press
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 _AXE = Axe()
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 from domain import jobs
 from models import db
 from pipelines import work
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.operators import Operator
 from tests.support.outside.brand_dns import TARGET, answering
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture

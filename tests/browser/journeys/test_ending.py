@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press
-from tests.support.turning import override_settings
+from tests.support.pages.navigation import press
+from tests.support.settings_overrides import override_settings
 
 _KEPT_S = 1
 

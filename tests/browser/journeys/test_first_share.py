@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from models import db
 from pipelines import mail
-from tests.support.api.applying import apply
-from tests.support.draining import drain
+from tests.support.api.applications import apply
+from tests.support.job_queues import drain
 from tests.support.outside.shop_site import SHOP
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 
 
 @pytest.fixture

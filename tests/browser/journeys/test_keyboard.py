@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press_enter
 from tests.support.pages.keys import choose_by_keyboard
+from tests.support.pages.navigation import press_enter
 
 
 def _press(page, tab_to, role, name):

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 # At 200 % a window of 1280 by 800 has half of each.
 _ROOMS = {

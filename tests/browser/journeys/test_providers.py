@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from models import db
 from tests.support.outside.openid_provider import sign_in_with_provider
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 _AXE = Axe()
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 
 from models import db
 from models.organization import organizations
-from tests.support.api.applying import list_events, list_second_step_links
-from tests.support.draining import drain
-from tests.support.pages.arriving import press
+from tests.support.api.applications import list_events, list_second_step_links
+from tests.support.job_queues import drain
+from tests.support.pages.navigation import press
 
 _AXE = Axe()
 _OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 
 _HERE = "/dashboard/affiliates/applications"
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from domain import jobs
 from models import db
 from tests.support.outside.console import stage_failed_job, stage_job
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture

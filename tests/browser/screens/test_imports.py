@@ -6,8 +6,8 @@ Source: the pages' interface, "New import" and "Import".
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.pages.arriving import press
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.pages.navigation import press
 
 _HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
 _WRONG = f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EURO,2024-02-01\n,1.00,0.10,EUR,2024-02-01\n"

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from api.clicks import tag_sightings
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.operators import Operator
 from tests.support.outside.shop_site import SHOP
-from tests.support.pages.arriving import press
-from tests.support.turning import override_settings
+from tests.support.pages.navigation import press
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from models import db
 from models.payouts import payouts
 from pipelines.payouts import decisions, transfer
 from tests.support.operators import Operator
-from tests.support.pages.arriving import press, press_enter
-from tests.support.rows.paying import Payroll
+from tests.support.pages.navigation import press, press_enter
+from tests.support.rows.payroll import Payroll
 
 NEW = "/dashboard/payouts/new"
 _AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"

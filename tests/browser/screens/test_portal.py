@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
-from tests.support.pages.arriving import press, press_enter
 from tests.support.pages.keys import choose_by_keyboard
-from tests.support.rows.paying import Payroll
+from tests.support.pages.navigation import press, press_enter
+from tests.support.rows.payroll import Payroll
 
 _WINDOWS = {
     "wide": {},

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import arriving, press
+from tests.support.pages.navigation import arriving, press
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.pages.screens import is_poll
 
 _PEOPLE = {

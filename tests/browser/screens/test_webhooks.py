@@ -5,7 +5,7 @@ import json
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, brand, receiver, drain):

@@ -19,7 +19,7 @@ from commands.demo import banner, certificate, demo, loopback, own_api
 from models import db
 from tests.support.rows.brands import Brand
 from tests.support.rows.rates import list_rates
-from tests.support.turning import build_settings, override_settings
+from tests.support.settings_overrides import build_settings, override_settings
 
 _LINK = re.compile(r"(\w+) +http://127\.0\.0\.1:[0-9]+/sign-in/link/([\w-]{43})")
 

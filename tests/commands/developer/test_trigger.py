@@ -8,8 +8,8 @@ import pytest
 from commands.developer import coupons, deals, makers, targets
 from domain.webhooks import events
 from models import db
-from tests.support.gateways.playing import connect_gateway, play_gateway, switch_to_test_mode
-from tests.support.turning import override_settings
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.settings_overrides import override_settings
 
 _IN_THE_SANDBOX = [
     "payout.created",

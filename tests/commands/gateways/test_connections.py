@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 
 NOBODY = "01890000-0000-7000-8000-000000000000"

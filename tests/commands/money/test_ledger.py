@@ -12,7 +12,7 @@ from domain import jobs
 from models import db
 from models.ledger import results
 from pipelines import work
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

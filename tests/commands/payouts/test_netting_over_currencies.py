@@ -5,7 +5,7 @@ import pytest
 from domain.refusals import Refused
 from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.api.payouts import owner_session
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.mark.parametrize("is_sold_before", [True, False], ids=["sales first", "reconcile first"])

@@ -11,8 +11,8 @@ import pytest
 from adapters import clock
 from models import db
 from models.payouts import rail_events
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

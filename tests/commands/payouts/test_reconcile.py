@@ -7,9 +7,9 @@ import pytest
 from domain.refusals import Refused
 from models import db
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes
-from tests.support.draining import drain
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):

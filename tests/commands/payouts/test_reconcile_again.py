@@ -7,7 +7,7 @@ import pytest
 
 from adapters import clock
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 def _paid_by_hand(app, reference):

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.commands.payouts.transfer_rows import is_whole, make_row
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, flask, server):

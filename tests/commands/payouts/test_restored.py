@@ -7,7 +7,7 @@ import pytest
 from adapters import clock
 from models import db
 from tests.support import databases
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 NOTHING_PAID = tuple(
     word for method in ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual") for word in ("--none", method)

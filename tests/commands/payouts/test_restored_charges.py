@@ -6,7 +6,7 @@ from adapters.funding.processor import ProcessorFunding
 from domain.deals.funding import FundingCall, FundingKind, charge_key
 from models import ids
 from tests.adapters.rails import fake_processor as fake
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 
 
 @pytest.fixture

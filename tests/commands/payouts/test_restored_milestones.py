@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
-from tests.support.draining import drain
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 class _PaidDeal:

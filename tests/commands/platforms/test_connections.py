@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.platforms.playing import connect_platform, play_platform
+from tests.support.platforms.platform_connections import connect_platform, play_platform
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 

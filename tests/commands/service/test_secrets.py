@@ -21,9 +21,9 @@ from pipelines.affiliates import tax_form_files
 from pipelines.leads import page_leads
 from pipelines.organization import provider_sessions
 from tests.support import databases
-from tests.support.api.inviting import invite
-from tests.support.gateways.playing import connect_gateway, play_gateway, switch_to_test_mode
-from tests.support.platforms import playing as platforms
+from tests.support.api.invite_requests import invite
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.platforms import platform_connections as platforms
 from tests.support.rows.brands import Brand
 
 _NEW, _OTHER = "the new key which is long enough too", "a key that never sealed anything here"

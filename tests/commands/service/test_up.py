@@ -10,7 +10,7 @@ import click
 import pytest
 
 from commands.service import up
-from tests.support.turning import build_settings
+from tests.support.settings_overrides import build_settings
 
 # Something that no test and nothing of ours imports.
 _ONLY_THERE = "tabnanny"

@@ -22,8 +22,8 @@ from tests.support.installation.machine import COMMANDS, Machine
 from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
 from tests.support.rows.click_rows import build_click
-from tests.support.rows.paying import Payroll
-from tests.support.rows.visiting import BROWSER, CLICK
+from tests.support.rows.link_visits import BROWSER, CLICK
+from tests.support.rows.payroll import Payroll
 
 _SHIFT = timedelta(hours=3, minutes=25)
 _WIDTH = timedelta(minutes=10)

@@ -9,8 +9,8 @@ from adapters.embedded import data_folder
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
-from tests.support.installation.dying import ProcessKiller
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 

@@ -14,8 +14,8 @@ from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.codes import CodeBooks
 from tests.support.gateways.stage import ApiCall
 from tests.support.gateways.storefront.shopify import ShopifyStage
-from tests.support.installation.dying import ProcessKiller
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 

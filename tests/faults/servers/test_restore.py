@@ -18,7 +18,7 @@ from tests.faults.servers import restoring
 from tests.faults.servers.restoring import Operator, following_log
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _SLUGS = ("ann", "cid")
 _CENTS = 2_000

@@ -14,7 +14,7 @@ from tests.faults.servers.restoring import Operator, following_log, restored
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
 # Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.

@@ -17,7 +17,7 @@ from tests.support.rows.click_rows import (
     write,
     write_on_own_connection,
 )
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 def test_the_clicks_of_an_hour_are_one_conversion(paying, ben):

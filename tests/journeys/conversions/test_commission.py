@@ -9,7 +9,7 @@ from domain.programs import terms
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
 from tests.support.rows.program_rows import store_rate
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 MOST = 1_000_000_000_000
 

@@ -8,7 +8,7 @@ import pytest
 from models import db
 from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 _NUMBERS = itertools.count(1)
 

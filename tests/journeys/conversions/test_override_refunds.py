@@ -9,9 +9,9 @@ import pytest
 from adapters import clock
 from models import advisory_locks, db
 from pipelines.conversions import refund as refunds
-from tests.support.api.racing import start_call
+from tests.support.api.concurrency import start_call
 from tests.support.recruits import Recruits
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 
 def _fixed(value):

@@ -10,7 +10,7 @@ from models import db
 from models.conversions import reviews
 from pipelines import schedule, work
 from pipelines.conversions import release
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.rows.program_rows import insert_conversion, time_ago
 from tests.support.running.hours import test_started_at
 

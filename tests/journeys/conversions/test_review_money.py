@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import books
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 

@@ -10,7 +10,7 @@ from models import db, ids
 from models.programs import partner_groups, performance_tiers
 from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 _NUMBERS = itertools.count(1)
 

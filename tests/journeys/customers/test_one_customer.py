@@ -15,10 +15,10 @@ from pipelines import ledger_check
 from pipelines.conversions import acceptance
 from tests.api.gateways.conftest import Shop
 from tests.journeys.customers.reference import Lead, Payment, Reference
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows import lead_rows
 
 _EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", "c@x.test", "d@x.test", "e@x.test", None)

@@ -23,8 +23,8 @@ from models import db
 from models.deals.deals import Deal
 from models.ledger import rules
 from pipelines.deals import dispute, money, release
-from tests.support.draining import drain
-from tests.support.rows.dealing import URLS, DealScene
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import URLS, DealScene
 
 _EXAMPLES, _STEPS = map(int, os.environ.get("FINDERFEE_LONG_MACHINE", "8,25").split(","))
 _MODES = ("ok", "ok", "fail", "ambiguous", "slow")

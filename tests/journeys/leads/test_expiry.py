@@ -7,7 +7,7 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.rows.lead_rows import expire_leads, record_lead
 from tests.support.rows.leads import list_lead_states, post_signed_lead
 from tests.support.rows.program_rows import time_ago

@@ -9,7 +9,7 @@ import pytest
 from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from models import db, ids
 from pipelines.conversions import credit
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.recruits import Recruits
 
 MAIL = "cleo@example.org"

@@ -10,8 +10,8 @@ from models.jobs import rows
 from models.ledger import rules
 from pipelines.payouts import decisions, transfer
 from pipelines.payouts.sandbox_rail import SandboxRail
-from tests.support.draining import drain, run_pointer
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain, run_pointer
+from tests.support.rows.payroll import Payroll
 from workers.batching.batch_pauses import batch_pauses
 
 _SLUGS = ("ann", "ben", "cyd", "dee", "eve")

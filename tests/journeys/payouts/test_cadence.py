@@ -14,8 +14,8 @@ from domain.payouts import cadence
 from models import db
 from pipelines import work
 from pipelines.payouts import propose
-from tests.support.api.racing import run_concurrently
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 URL = "/api/v1/payouts/drafts"
 PROFILE = "/api/organizations/me"

@@ -12,10 +12,10 @@ from models.ledger import rules
 from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
+from tests.support.api.concurrency import start_call
 from tests.support.api.payouts import create_payout
-from tests.support.api.racing import start_call
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

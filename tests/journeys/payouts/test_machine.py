@@ -35,8 +35,8 @@ from pipelines.affiliates import management
 from pipelines.conversions import review
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
-from tests.support.draining import drain
-from tests.support.rows.paying import EVERYTHING, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import EVERYTHING, Payroll
 
 _EXAMPLES, _STEPS = map(int, os.environ.get("FINDERFEE_LONG_MACHINE", "8,25").split(","))
 _MODES = ("ok", "fail", "fail", "ambiguous", "slow")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adapters import clock
 from tests.journeys.payouts.test_cadence import after, choose, drafts, mail
 from tests.support.api.payouts import RUN, URL, owner_session
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _EXPONENTS = {"USD": 2, "EUR": 2, "JPY": 0, "VND": 0, "KWD": 3, "IDR": 2}
 _PAYEES = ("ann", "ben", "cid")

@@ -16,11 +16,11 @@ from pipelines import work
 from pipelines.affiliates import management
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.api.payouts import URL, owner_session
-from tests.support.api.racing import run_concurrently, start_call
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 _PEOPLE = ("ann", "ben", "cid", "dan")
 

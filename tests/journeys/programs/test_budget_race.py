@@ -11,7 +11,7 @@ import pytest
 from domain.programs.fees import Fee
 from models import db
 from pipelines.programs import rewards
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 _FEE = Fee(300, "USD")

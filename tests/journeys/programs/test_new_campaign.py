@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.rows.brands import Partner
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

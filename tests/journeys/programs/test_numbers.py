@@ -5,8 +5,8 @@ import pytest
 from tests.support.rows import leads as lead_calls
 from tests.support.rows import paid_leads
 from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.link_visits import BROWSER, new_slug, post_click
 from tests.support.rows.program_rows import store_rate
-from tests.support.rows.visiting import BROWSER, new_slug, post_click
 from tests.support.running.hours import test_started_at
 
 # Ten of these are a US dollar; of the other nobody ever publishes a rate.

@@ -8,8 +8,8 @@ from domain import jobs
 from domain.webhooks import signing
 from models import db
 from models.jobs import rows
-from tests.support.draining import drain, run_pointer
 from tests.support.endpoints import Endpoint
+from tests.support.job_queues import drain, run_pointer
 from tests.support.outside.receiver import status
 from workers.batching.batch_pauses import batch_pauses
 

@@ -12,7 +12,7 @@ import pytest
 from models import db
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ Source: tracking spec, section 6 "Event types and payloads".
 """
 
 from domain.webhooks import events
-from tests.support.api.applying import apply, build_two_step_form
+from tests.support.api.applications import apply, build_two_step_form
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Brand, Partner
 from tests.support.rows.click_rows import build_click, minutes_after_hour, write
-from tests.support.rows.dealing import DealScene
-from tests.support.rows.paying import Payroll
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.refund_requests import post_refund
 
 
 def test_every_event_that_is_delivered_is_as_described(app, receiver, drain):

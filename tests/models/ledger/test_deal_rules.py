@@ -9,8 +9,8 @@ from models import db
 from models.ledger import deal_rules, rules
 from pipelines.deals import dispute, money
 from tests.support import databases
-from tests.support.draining import drain
-from tests.support.rows.dealing import DealScene
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
 
 # What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
 _DAMAGE = {

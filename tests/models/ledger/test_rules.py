@@ -8,7 +8,7 @@ import pytest
 from models import db
 from models.ledger import rules
 from tests.support import databases
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 # What went wrong, as somebody who may do anything to the tables would do it, and the rules that must notice.
 _OLD = "now() - interval '2 hours'"

@@ -21,8 +21,8 @@ from models.schema import steps
 from pipelines.conversions import settlement
 from tests.models.upgrades import rewriting
 from tests.support import databases
-from tests.support.gateways.playing import connect_gateway, play_gateway
-from tests.support.rows import visiting
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.rows import link_visits
 from tests.support.rows.leads import slug_of
 from tests.support.running.trips import record_round_trips
 
@@ -131,19 +131,19 @@ def _lead(brand):
 
 
 def _click(brand):
-    return visiting.post_click(brand.app, slug_of(brand))
+    return link_visits.post_click(brand.app, slug_of(brand))
 
 
 def _click_of_program(brand):
-    return visiting.post_click(brand.app, slug_of(brand), programId=str(brand.programs[-1]))
+    return link_visits.post_click(brand.app, slug_of(brand), programId=str(brand.programs[-1]))
 
 
 def _short_link(brand):
-    return visiting.follow(brand.app, slug_of(brand))
+    return link_visits.follow(brand.app, slug_of(brand))
 
 
 def _door(brand):
-    return visiting.visit(brand.app, f"/door/{brand.programs[-1]}/{slug_of(brand)}")
+    return link_visits.visit(brand.app, f"/door/{brand.programs[-1]}/{slug_of(brand)}")
 
 
 def _refund(brand):

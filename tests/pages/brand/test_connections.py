@@ -6,11 +6,11 @@ import re
 import pytest
 
 from models import db
-from tests.support.draining import drain
-from tests.support.gateways import playing
+from tests.support.gateways import gateway_connections
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms.playing import connect_platform as platform_connected
-from tests.support.platforms.playing import play_platform
+from tests.support.job_queues import drain
+from tests.support.platforms.platform_connections import connect_platform as platform_connected
+from tests.support.platforms.platform_connections import play_platform
 
 _HERE = "/dashboard/connections"
 _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret": "whsec_fake"}
@@ -19,7 +19,7 @@ _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret
 @pytest.fixture
 def stage():
     """A gateway on this machine."""
-    with playing.play_gateway() as played:
+    with gateway_connections.play_gateway() as played:
         yield played
 
 
@@ -28,7 +28,7 @@ def shop(brand, stage):
     """The address of the page of a connected gateway."""
     brand.program()
     brand.affiliate("ben")
-    found = playing.connect_gateway(brand.person("Owner"), stage)
+    found = gateway_connections.connect_gateway(brand.person("Owner"), stage)
     found["page"] = f"{_HERE}/{found['id']}"
     return found
 
@@ -189,7 +189,7 @@ def test_member_without_permission_reads_connections_and_changes_nothing(brand, 
 
 
 def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, stage):
-    theirs = playing.connect_gateway(rival.person("Owner"), stage)
+    theirs = gateway_connections.connect_gateway(rival.person("Owner"), stage)
     visitor = people()
     for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
         assert visitor.open(f"{_HERE}/{wanted}").status_code == 404
@@ -207,8 +207,8 @@ def test_invalid_filter_shows_an_error(people, shop, query):
 
 
 def test_a_stores_page_says_how_its_web_pixel_stands(brand, people):
-    with playing.play_gateway("shopify") as store:
-        page = f"{_HERE}/{playing.connect_gateway(brand.person('Owner'), store)['id']}"
+    with gateway_connections.play_gateway("shopify") as store:
+        page = f"{_HERE}/{gateway_connections.connect_gateway(brand.person('Owner'), store)['id']}"
         visitor = people()
         before = visitor.open(page).text
         store.pixels.has_extension = False

@@ -9,9 +9,9 @@ import re
 import pytest
 
 from pages.template_filters import state_colour
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.recruits import Recruits
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion
 
 _HERE = "/dashboard/conversions"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 _HERE = "/dashboard/coupons"
 _NEW = {

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from models import db
-from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, DealScene
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _HERE = "/dashboard/deals"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.brand.imports import new_import
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 
 _TEXTS = ["", " ", "x" * 70_000, "nul\x00", "Zoë 李 \u202e", "-1", "9" * 40, "null", "<b>", "{{ 7 * 7 }}", "'; --"]
 _FORMS = {

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from pages.brand.imports import new_import
-from tests.support.api.importing import build_past_sale, build_person_row, import_people, import_sales
+from tests.support.api.import_requests import build_past_sale, build_person_row, import_people, import_sales
 
 NEW = "/dashboard/imports/new"
 _HEADER = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"

@@ -3,9 +3,9 @@
 import pytest
 
 from models import db
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.console import list_audit_entries
-from tests.support.rows.dealing import REASON, DealScene
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _NORA = ("operator", "--email", "nora-of-disputes@example.com")
 

@@ -5,7 +5,7 @@ import pytest
 from domain import jobs
 from models import db
 from tests.support.outside.console import stage_failed_job
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _OPERATOR = ("operator", "--email", "nora@example.com")
 

@@ -8,7 +8,7 @@ import pytest
 from domain import jobs
 from models import db
 from tests.support.outside.console import list_audit_entries
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 from tests.support.rows.rates import list_rates
 
 

@@ -9,7 +9,7 @@ import pytest
 from adapters import clock
 from adapters.mail import answer_links
 from adapters.mail.answer_links import Applicant
-from tests.support.api.applying import (
+from tests.support.api.applications import (
     apply_for_second_step,
     build_form,
     build_question,

@@ -8,7 +8,7 @@ import pytest
 from domain.conversions.earnings import EarningState
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
-from tests.support.api.embedding import TOKENS, issue_token
+from tests.support.api.embed_tokens import TOKENS, issue_token
 
 
 @pytest.fixture

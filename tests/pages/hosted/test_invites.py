@@ -5,7 +5,14 @@ import re
 import pytest
 
 from models import db
-from tests.support.api.inviting import expire_invite, invite, list_invites, token_from_invite, unique_email, unique_slug
+from tests.support.api.invite_requests import (
+    expire_invite,
+    invite,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
+)
 
 
 @pytest.fixture

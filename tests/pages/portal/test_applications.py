@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.api.applying import apply, build_form, build_question, build_two_step_form, list_events
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form, list_events
 
 _PROGRAMS = "/portal/programs"
 

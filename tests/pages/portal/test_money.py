@@ -5,7 +5,7 @@ import io
 import re
 
 from models import db
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 
 
 def _row(html, name):

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 import segno
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import URLS, DealScene
+from tests.support.rows.deal_scene import URLS, DealScene
 from tests.support.rows.images import png
 from tests.support.rows.program_rows import insert_conversion, time_ago
 

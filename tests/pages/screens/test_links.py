@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _HOMES = {
     "owner": ("/dashboard", "Overview"),

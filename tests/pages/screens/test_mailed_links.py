@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from models import db
 from pipelines import mail
 from tests.support.api.lists import count_round_trips
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 
 

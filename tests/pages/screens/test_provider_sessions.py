@@ -8,7 +8,7 @@ import pytest
 from adapters import http_calls, sealing
 from models import db
 from pipelines.organization import provider_sessions
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from adapters import http_calls
 from adapters.identity import oidc
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _WITH = "/sign-in/with/dashboard"
 

@@ -14,7 +14,7 @@ from models import db
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.openid_provider import CLIENT, SECRET
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def _left(visitor, path="/sign-in/with/dashboard"):

@@ -8,7 +8,7 @@ from adapters.identity import tokens
 from api.access import callers, persons, unknown_senders
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 def _age(column, interval):

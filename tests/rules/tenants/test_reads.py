@@ -16,9 +16,9 @@ from tests.rules.tenants.full_tenants import NO_ROWS, name_in_path, name_of_fiel
 from tests.rules.tenants.isolation import essence, fingerprint, id_fields, without_row_security
 from tests.rules.test_audit import CALLS
 from tests.support.api.agents import Agent
-from tests.support.api.importing import build_past_sale
+from tests.support.api.import_requests import build_past_sale
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import REASON
+from tests.support.rows.deal_scene import REASON
 from tests.support.rows.leads import SIGNED
 
 _AUDIENCES = ("brand", "dashboard", "affiliate")

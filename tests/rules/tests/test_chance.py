@@ -40,7 +40,7 @@ def test_rows_that_helpers_make_have_ids_in_their_order():
     ]
 
     (ours,) = by_chance
-    assert ours.startswith("tests/support/running/following.py"), "ids are made by `following.new_id`"
+    assert ours.startswith("tests/support/running/row_ids.py"), "ids are made by `following.new_id`"
 
 
 def test_which_day_it_is_is_asked_by_the_test_itself():

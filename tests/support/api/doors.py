@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.support.rows.brands import Brand
-from tests.support.rows.visiting import new_slug, visit
+from tests.support.rows.link_visits import new_slug, visit
 
 PAY = "https://buy.stripe.com/test_1?quantity=2#pay"
 

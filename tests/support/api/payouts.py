@@ -4,7 +4,7 @@ from typing import Any
 
 from adapters.identity import tokens
 from tests.support.rows.brands import Brand
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 URL = "/api/v1/payouts"
 RUN = f"{URL}/run"

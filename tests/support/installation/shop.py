@@ -24,7 +24,7 @@ from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 
 _NUMBERS = itertools.count(1)
 # Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.
@@ -102,7 +102,7 @@ class Shop:
 
     def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
         """Let a path of the receiver be told about events; a new shop tells nobody."""
-        endpoint_id = following.new_id()
+        endpoint_id = row_ids.new_id()
         with self.machine.use_models(), db.unit_of_work(self.id):
             endpoints.insert(
                 endpoint_id=endpoint_id,

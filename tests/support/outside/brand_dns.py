@@ -7,7 +7,7 @@ from typing import Any
 from adapters import name_servers
 from tests.support.outside.name_server import NameServer
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _TRACKING = "/api/v1/settings/tracking-domain"
 #: A valid call of the route that sets a domain, and the routes that look one up; what they find has tests of its own.

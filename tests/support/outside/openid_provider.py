@@ -24,7 +24,7 @@ from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 CLIENT = "finderfee-pages"
 SECRET = "a secret: with/odd + characters"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from pipelines.webhooks import deliver
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager

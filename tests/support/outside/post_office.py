@@ -16,7 +16,7 @@ from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
 from tests.support.running import ports
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 class PostOffice:

@@ -6,19 +6,19 @@ from typing import Any
 from uuid import uuid4
 
 from models import db
-from tests.support.api import embedding
-from tests.support.api.applying import apply, build_form, build_question, build_two_step_form
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api import embed_tokens
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.coupons import create_coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.job_queues import drain
 from tests.support.outside.console import stage_failed_job
-from tests.support.platforms.playing import connect_platform as platform_connected
-from tests.support.platforms.playing import play_platform
+from tests.support.platforms.platform_connections import connect_platform as platform_connected
+from tests.support.platforms.platform_connections import play_platform
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import DealScene
+from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.images import png
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _PAGE = {
     "headline": "Recommend <b>it</b>",
@@ -74,7 +74,7 @@ def create_full_brand(app: Any) -> FullBrand:
     _ask(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
     names["asset_id"] = _ask(owner, "/api/v1/assets", {"name": "Banner <b>1</b>", "dataBase64": _BANNER})["id"]
     _ask(owner, "/api/v1/assets", {"name": "Words", "text": "Try it <b>for</b> a month.\nIt is good."})
-    embedding.issue_token(brand, rita)
+    embed_tokens.issue_token(brand, rita)
     dealing = DealScene.for_brand(brand)
     _ask(brand, "/api/v1/deals", dealing.body(20_000))
     import_sales(brand, build_past_sale(affiliateSlug="rita"))

@@ -20,7 +20,7 @@ from models import db
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.organization import key_creation, tenancy
-from tests.support.running import following
+from tests.support.running import row_ids
 
 _NUMBERS = itertools.count(1)
 
@@ -132,7 +132,7 @@ class Brand:
 
     def program(self, **columns: Any) -> UUID:
         """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
-        program_id = following.new_id()
+        program_id = row_ids.new_id()
         values = {
             "id": program_id,
             "organization_id": self.id,
@@ -156,7 +156,7 @@ class Brand:
 
     def affiliate(self, slug: str, *, program_id: UUID | None = None, **columns: Any) -> UUID:
         """Insert an Approved affiliate with a default link, in the last program that was made."""
-        affiliate_id = following.new_id()
+        affiliate_id = row_ids.new_id()
         now = datetime.now(UTC)
         values = {
             "id": affiliate_id,
@@ -173,7 +173,7 @@ class Brand:
             "created_at": now,
         } | columns
         link = {
-            "id": following.new_id(),
+            "id": row_ids.new_id(),
             "organization_id": self.id,
             "program_id": values["program_id"],
             "affiliate_id": affiliate_id,

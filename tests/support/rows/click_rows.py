@@ -15,9 +15,9 @@ from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
 from models import advisory_locks, db
 from pipelines.clicks import clicks
-from tests.support.api.racing import hold_in_thread
+from tests.support.api.concurrency import hold_in_thread
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 from workers.clicks import ClickConsumer
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -33,7 +33,7 @@ def build_click(
     brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any
 ) -> RawClick:
     """Return a click of now by somebody new, from a network of their own; fields override."""
-    click_id = str(following.new_id())
+    click_id = str(row_ids.new_id())
     at = fields.pop("at", None) or datetime.now(UTC)
     values: dict[str, Any] = {
         "id": click_id,

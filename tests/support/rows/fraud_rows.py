@@ -8,7 +8,7 @@ from models import db
 from pipelines.fraud import fraud_events
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import time_ago
-from tests.support.running import following
+from tests.support.running import row_ids
 
 
 def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
@@ -18,7 +18,7 @@ def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score:
         "program_id": brand.programs[-1],
         "affiliate_id": affiliate_id,
         "subject": "click",
-        "subject_id": following.new_id(),
+        "subject_id": row_ids.new_id(),
         "verdict": fraud.Verdict(score, reasons or ("headless", "language_mismatch")),
         "action": "blocked",
         "severity": fraud.severity(score),

@@ -9,7 +9,7 @@ from uuid import UUID
 from models import db
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 from tests.support.running.hours import test_started_at
 
 _NUMBERS = count(1)
@@ -22,7 +22,7 @@ def time_ago(**span: float) -> datetime:
 
 def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a Pending, held sale of yesterday that earned 1000 USD cents; columns override."""
-    conversion_id = following.new_id()
+    conversion_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": conversion_id,
         "organization_id": brand.id,
@@ -50,7 +50,7 @@ def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
 
 def insert_click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a click of an hour ago; columns override."""
-    click_id = following.new_id()
+    click_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": click_id,
         "organization_id": brand.id,

@@ -6,9 +6,9 @@ from uuid import UUID
 from models import db
 from pipelines.imports import undo
 from tests.support.databases import alter
-from tests.support.rows.ending import count_brand_rows, end_due
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
 from tests.support.running.hours import test_started_at
 
 

@@ -4,10 +4,10 @@ from models import db
 from models.upkeep import expiry
 from pipelines import retention
 from tests.support.databases import alter
-from tests.support.gateways.playing import connect_gateway, play_gateway
-from tests.support.rows.ending import count_brand_rows, end_due
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
 from tests.support.running.hours import test_started_at
 
 

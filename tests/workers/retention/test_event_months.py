@@ -11,8 +11,8 @@ from models.upkeep import partitions as months
 from pipelines import partitions
 from tests.support import databases
 from tests.support.rows.brands import Brand
-from tests.support.rows.ending import count_brand_rows, end_due
 from tests.support.rows.program_rows import time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
 from tests.support.running.hours import test_started_at
 
 TABLES = ("event", "delivery", "delivery_attempt")

@@ -5,8 +5,8 @@ from models import db
 from models.jobs import losses
 from models.ledger import rules
 from tests.support.databases import alter
-from tests.support.rows.ending import count_brand_rows, end_due, insert_dead_letter, insert_event
 from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_dead_letter, insert_event
 
 
 def _delivery(brand, endpoint, event_id, status="Delivered", *, days=100, settled_days=None):

@@ -10,8 +10,8 @@ from models import db, ids
 from models.upkeep import partitions as months
 from pipelines import partitions
 from tests.support import databases
-from tests.support.rows.ending import count_brand_rows, end_due
 from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
 from tests.support.running.hours import test_started_at
 
 

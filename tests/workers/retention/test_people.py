@@ -10,11 +10,11 @@ import settings
 from adapters import sealing
 from adapters.fraud import human_check
 from models import db
-from tests.support.api.auditing import insert_entry
+from tests.support.api.audit_entries import insert_entry
 from tests.support.databases import alter
 from tests.support.rows import leads, paid_leads
-from tests.support.rows.ending import end_due, insert_dead_letter
 from tests.support.rows.program_rows import time_ago
+from tests.support.rows.retention_rows import end_due, insert_dead_letter
 
 _HASH = r"hash:[0-9a-f]{32}"
 

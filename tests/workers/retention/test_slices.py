@@ -4,10 +4,10 @@ from domain import jobs
 from models import db
 from models.upkeep import expiry
 from pipelines import retention, schedule, upkeep, work
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.databases import alter
-from tests.support.rows.ending import count_brand_rows, end_due, insert_old_clicks
 from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_old_clicks
 from tests.support.running.hours import test_started_at
 
 

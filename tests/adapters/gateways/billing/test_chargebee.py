@@ -20,8 +20,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import find_tag, list_claims
 from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticate
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound, list_facts
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
 SUBSCRIPTION = {

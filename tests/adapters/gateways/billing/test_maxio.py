@@ -18,8 +18,8 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Notification
-from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 ADDRESS = "https://finderfee.example/api/gateways/maxio/token"
 SUBSCRIPTION = {

@@ -18,7 +18,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.billing.paddle import sign
-from tests.support.gateways.told import account, facts
+from tests.support.gateways.deliveries import account, facts
 
 TOTALS = {
     "subtotal": "10000",

@@ -21,8 +21,8 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.billing.recurly import SECRET, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}

@@ -20,8 +20,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.braintree import sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Notification, Purchase
-from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 CHARGED = (
     b"<notification><kind>subscription_charged_successfully</kind>"

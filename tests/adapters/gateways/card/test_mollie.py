@@ -19,8 +19,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.mollie import build_classic_call, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Notification, Purchase
-from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
 PAYMENT = {

@@ -25,8 +25,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.paypal import sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Notification, Purchase
-from tests.support.gateways.told import account, facts, inbound, list_deliveries, list_facts
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
 CAPTURE = {

@@ -19,8 +19,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.stripe import sign
+from tests.support.gateways.deliveries import account, facts, inbound
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound
 
 _PAID, _CREATED = 1_767_322_799, 1_767_322_800
 _SUBSCRIBED = {"subscription": "sub_A1", "metadata": {"affiliate_slug": "jane"}}

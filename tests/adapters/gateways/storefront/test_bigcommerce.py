@@ -21,9 +21,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.bigcommerce import WORD, sign
-from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _HOOK = {
     "scope": "store/order/statusUpdated",

@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, sign
-from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _SALE = (
     b'{"id":5678901234567,"name":"#1001","created_at":"2026-11-20T10:00:00-05:00",'

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.gateways.facts import CancelledFact, TotalFact
+from tests.support.gateways.deliveries import facts
 from tests.support.gateways.stage import Notification
 from tests.support.gateways.storefront.shopify import sign
-from tests.support.gateways.told import facts
 
 pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
 _ORDER = {

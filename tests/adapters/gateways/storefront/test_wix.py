@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, sign
-from tests.support.gateways.told import account, facts, inbound, list_facts
 
 _ID = "0d000000-0000-4000-8000-000000000001"
 _ORDER = {

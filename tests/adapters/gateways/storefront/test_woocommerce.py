@@ -20,10 +20,10 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.woocommerce import sign
-from tests.support.gateways.told import account, facts, inbound, list_facts
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _PAID = {
     "id": 727,

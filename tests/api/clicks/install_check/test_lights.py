@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from api.clicks import tag_sightings
 from models import db
+from tests.support.rows.link_visits import visit
 from tests.support.rows.program_rows import insert_click, insert_conversion
-from tests.support.rows.visiting import visit
 
 
 def _lights(answer):

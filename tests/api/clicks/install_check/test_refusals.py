@@ -8,8 +8,8 @@ import pytest
 
 from adapters.safe_http import pages
 from tests.support.outside.brand_site import SitePage
-from tests.support.rows.visiting import create_limiter
-from tests.support.turning import override_settings
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 
 def _refused(answer):

@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from tests.support.databases import alter
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     create_limiter,
     follow,
     list_stream_clicks,

@@ -11,9 +11,9 @@ import pytest
 import settings
 from models import db
 from pipelines.clicks import public_links
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.databases import alter
-from tests.support.rows.visiting import follow, new_slug
+from tests.support.rows.link_visits import follow, new_slug
 
 
 def _shared(brand, slug):

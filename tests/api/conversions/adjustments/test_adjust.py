@@ -7,11 +7,11 @@ import pytest
 
 from models import db
 from models.ledger import rules
-from tests.support.api.deciding import adjust_commission, read_refund_state, refund_by_id, undo_refund
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import adjust_commission, read_refund_state, refund_by_id, undo_refund
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.api.payouts import list_audit_entries, problem_fields
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_conversion

@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import read_refund_state, refund_by_id, undo_refund
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import read_refund_state, refund_by_id, undo_refund
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.api.payouts import list_audit_entries
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.program_rows import insert_conversion
 

@@ -9,7 +9,7 @@ import pytest
 import settings
 from api.access import limits
 from tests.support.rows.brands import Brand
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 SALE_URL, REFUND_URL = "/api/tracking/s2s", "/api/tracking/refund"
 LARGE = b" " * 70_000

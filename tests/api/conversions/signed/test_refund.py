@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.support.rows.brands import Brand
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 URL, ALIAS = "/api/tracking/refund", "/api/v1/tracking/refund"
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.rows.refunding import post_refund
+from tests.support.rows.refund_requests import post_refund
 
 
 def _sold(brand, amount, currency="USD", **columns):

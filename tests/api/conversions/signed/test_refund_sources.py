@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.rows.program_rows import insert_conversion
 
 _SOURCES = ("s2s", "stripe", "import", "manual", "lead")

@@ -9,8 +9,8 @@ import pytest
 
 from models import db
 from pipelines.conversions import acceptance
-from tests.support.api.racing import start_call
-from tests.support.rows.refunding import post_refund
+from tests.support.api.concurrency import start_call
+from tests.support.rows.refund_requests import post_refund
 
 URL = "/api/tracking/s2s"
 DEDUPED = {"ok": True, "deduped": True}

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tests.support.gateways.playing import connect_gateway
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.storefront import wix
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 
 _METHOD = "attribution_method"

@@ -8,7 +8,7 @@ import pytest
 from models import db
 from tests.support.gateways.card.paypal import sign
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 _MONEY = "refunded_cents, reversed_cents, status"
 _PAYABLE = "update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_' || id"

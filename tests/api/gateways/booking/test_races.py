@@ -12,10 +12,10 @@ from domain import jobs
 from models import db
 from models.gateways import payments
 from pipelines import work
-from tests.support.api.racing import run_concurrently, start_call
-from tests.support.draining import dispatch_pointers, run_pointer
-from tests.support.draining import drain as drain_all
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, run_pointer
+from tests.support.job_queues import drain as drain_all
 from tests.support.rows.brands import Brand
 
 _MONEY = "refunded_cents, reversed_cents, status"

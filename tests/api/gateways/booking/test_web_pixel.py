@@ -7,10 +7,10 @@ import pytest
 
 from models import db
 from pipelines.clicks import public_links
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.visiting import list_stream_clicks, post_click, visit
+from tests.support.rows.link_visits import list_stream_clicks, post_click, visit
 
 CHECKOUT = "/api/v1/track/checkout"
 

@@ -4,7 +4,7 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from tests.support.gateways.card.stripe import KEY, TEST_KEY
-from tests.support.gateways.playing import (
+from tests.support.gateways.gateway_connections import (
     GATEWAYS_WITH_MODE,
     build_connection_body,
     connect_gateway,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.gateways.card.stripe import KEY, TEST_KEY
-from tests.support.gateways.playing import build_connection_body, connect_gateway
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
 from tests.support.threads import run_in_threads
 
 URL = "/api/v1/connections"

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.gateways.card.stripe import TEST_KEY
-from tests.support.gateways.playing import connect_gateway
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 
 URL = "/api/v1/connections"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.gateways.playing import connect_gateway
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 from tests.support.threads import run_in_threads
 

@@ -5,7 +5,7 @@ import pytest
 from pipelines.gateways import receive
 from tests.support.gateways.card import stripe
 from tests.support.gateways.stage import Purchase
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.gateways import process
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import dispatch_pointers, run_pointer
+from tests.support.api.concurrency import run_concurrently
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, run_pointer
 
 
 def _rotate(shop, path):

@@ -7,8 +7,8 @@ from models import db
 from pipelines.gateways import web_pixel
 from pipelines.work import TryAgain
 from tests.support.databases import alter
-from tests.support.draining import drain
-from tests.support.gateways.playing import build_connection_body, connect_gateway
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
+from tests.support.job_queues import drain
 
 URL = "/api/v1/connections"
 SNIPPET = "/api/v1/r/install-snippet?withPixel=true"

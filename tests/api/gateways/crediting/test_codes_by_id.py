@@ -12,9 +12,9 @@ import pytest
 from adapters.coupons import registry
 from tests.api.gateways.conftest import Shop
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stages import STAGES
+from tests.support.job_queues import drain
 
 #: Gateways whose payments contain nothing but the text of a code.
 _TEXT_ONLY = ("shopify", "gumroad", "thrivecart")

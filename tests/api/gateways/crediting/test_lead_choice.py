@@ -9,10 +9,10 @@ import pytest
 
 from domain import leads
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.lead_rows import DAY, record_lead
 from tests.support.running.hours import test_started_at
 

@@ -10,8 +10,8 @@ import pytest
 from adapters.fraud import human_check
 from tests.support.api.doors import PAY, list_door_visits, submit_door_form
 from tests.support.coupons import create_coupon, mint_code
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.leads import post_browser_lead
 
 _ANN = "ann@example.com"

@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 import psycopg2
 
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.api.racing import start_call
-from tests.support.draining import dispatch_pointers, drain, run_pointer
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.api.concurrency import start_call
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
 from tests.support.rows.brands import Brand
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from domain.gateways.names import Gateway
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
-from tests.support.gateways.playing import connect_gateway, play_gateway
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 _COLUMNS = {

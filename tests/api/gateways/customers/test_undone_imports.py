@@ -1,7 +1,7 @@
 """An import that is undone leaves nothing that its customers were known by."""
 
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 
 
 def test_undone_import_leaves_none_of_the_inboxes_that_it_named(brand):

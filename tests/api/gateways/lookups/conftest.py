@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.api.gateways.conftest import Shop
-from tests.support.platforms.playing import connect_platform, play_platform
+from tests.support.platforms.platform_connections import connect_platform, play_platform
 from tests.support.platforms.stage import PlatformStage
 
 

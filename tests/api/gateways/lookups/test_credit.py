@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms.playing import STAGES
+from tests.support.job_queues import drain
+from tests.support.platforms.platform_connections import STAGES
 
 ANN = "ann@example.com"
 _SHOWN = "external_event_id, amount_cents, commission_cents, status, attribution_method"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 
 ANN = "ann@example.com"
 _SHOWN = "program_id, commission_cents, payability, attribution_method"

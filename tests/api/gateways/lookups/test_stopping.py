@@ -7,8 +7,8 @@ from models import db
 from models.platforms import lookups
 from pipelines import upkeep
 from pipelines.platforms import lookup
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.threads import run_in_threads
 
 ANN = "ann@example.com"

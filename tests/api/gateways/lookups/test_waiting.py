@@ -3,10 +3,10 @@
 import pytest
 
 from domain.platforms import schedule
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms.playing import USUAL_BUDGET_S
-from tests.support.turning import override_settings
+from tests.support.job_queues import drain
+from tests.support.platforms.platform_connections import USUAL_BUDGET_S
+from tests.support.settings_overrides import override_settings
 
 ANN = "ann@example.com"
 

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from models import db
-from tests.support.api.deciding import adjust_commission, read_refund_state, refund_by_id, undo_refund
-from tests.support.draining import drain
+from tests.support.api.decisions import adjust_commission, read_refund_state, refund_by_id, undo_refund
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 both = pytest.mark.parametrize("stage", ["paypal", "woocommerce"], indirect=True)
 at_woocommerce = pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 both = pytest.mark.parametrize("stage", ["paypal", "woocommerce"], indirect=True)
 at_paypal = pytest.mark.parametrize("stage", ["paypal"], indirect=True)

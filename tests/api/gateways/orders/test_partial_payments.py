@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import gateways_with
+from tests.support.job_queues import drain
 
 _MONEY = "external_event_id, amount_cents, commission_cents, refunded_cents, reversed_cents, status, type"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
-from tests.support.draining import dispatch_pointers, drain, run_pointer
+from tests.support.api.concurrency import run_concurrently
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
 
 _MONEY = "amount_cents, commission_cents, refunded_cents, reversed_cents, status"
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.api.gateways.referrals.later_writes import WRITTEN_LATER, stripe_subscription, stripe_update
-from tests.support.draining import drain
 from tests.support.gateways.card.paypal import sign as signed_by_paypal
 from tests.support.gateways.stage import Notification, Purchase
+from tests.support.job_queues import drain
 
 _METHODS = {
     "stripe": "metadata_or_customer",

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, build_person_row, import_people
+from tests.support.api.import_requests import AFFILIATES, AFFILIATES_IMPORT, build_person_row, import_people
 
 
 def _links(brand):

@@ -4,8 +4,8 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.support import draining
-from tests.support.api.importing import AFFILIATES, build_person_row, import_people
+from tests.support import job_queues
+from tests.support.api.import_requests import AFFILIATES, build_person_row, import_people
 
 
 def _mails(brand):
@@ -53,7 +53,7 @@ def test_a_long_message_to_many_is_written_piece_by_piece_and_once_to_each(campa
     db.db.trip_hooks.append(trips.append)
     import_people(campaign, *rows, notifyAffiliates=True, notificationMessageHtml="é" * 20_000)
     largest_of_the_answer = max(map(len, trips))
-    draining.drain(deliveries=2)
+    job_queues.drain(deliveries=2)
     db.db.trip_hooks.remove(trips.append)
 
     assert largest_of_the_answer < 500_000

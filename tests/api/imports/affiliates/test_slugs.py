@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES_IMPORT, build_person_row, import_people
+from tests.support.api.import_requests import AFFILIATES_IMPORT, build_person_row, import_people
 from tests.support.rows.leads import slug_of
 
 PREVIEW = f"{AFFILIATES_IMPORT}/preview"

@@ -7,8 +7,14 @@ from adapters import clock
 from models import db
 from pipelines.affiliates import enrollment
 from schemas.affiliates.affiliate import AffiliateBody
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, build_person_row, hold_import_lock, import_people
-from tests.support.api.racing import hold_in_thread, run_concurrently, start_call
+from tests.support.api.concurrency import hold_in_thread, run_concurrently, start_call
+from tests.support.api.import_requests import (
+    AFFILIATES,
+    AFFILIATES_IMPORT,
+    build_person_row,
+    hold_import_lock,
+    import_people,
+)
 
 
 def test_an_organization_imports_one_at_a_time(campaign, rival):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import URL, build_past_sale, import_sales
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 PREVIEW = f"{URL}/preview"
 

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from tests.support.api import lists
-from tests.support.api.importing import build_past_sale, import_sales
+from tests.support.api.import_requests import build_past_sale, import_sales
 
 URL = "/api/v1/imports"
 

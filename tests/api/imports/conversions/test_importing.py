@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from tests.support.api.importing import URL, build_past_sale, hold_import_lock, import_sales
-from tests.support.api.racing import hold_in_thread, run_concurrently
+from tests.support.api.concurrency import hold_in_thread, run_concurrently
+from tests.support.api.import_requests import URL, build_past_sale, hold_import_lock, import_sales
 
 CONVERSIONS = "/api/v1/conversions"
 

@@ -1,6 +1,6 @@
 """The look at a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
 
-from tests.support.api.importing import URL, build_past_sale, import_sales
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 PREVIEW = f"{URL}/preview"
 

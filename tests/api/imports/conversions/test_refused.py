@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.importing import URL, build_past_sale, import_sales
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 
 def test_one_bad_row_of_a_thousand_is_named_and_nothing_is_written(campaign):

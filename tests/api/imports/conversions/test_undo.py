@@ -10,8 +10,8 @@ from adapters import clock
 from models import db
 from models.conversions import conversions, refunds
 from models.ledger import entries
-from tests.support.api.importing import build_past_sale, hold_import_lock, import_sales
-from tests.support.api.racing import hold_in_thread, run_concurrently, start_call
+from tests.support.api.concurrency import hold_in_thread, run_concurrently, start_call
+from tests.support.api.import_requests import build_past_sale, hold_import_lock, import_sales
 from tests.support.rows.program_rows import insert_click, insert_conversion
 
 URL = "/api/imports"

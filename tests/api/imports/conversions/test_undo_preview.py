@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from tests.support.api.importing import build_past_sale, build_person_row, import_people, import_sales
+from tests.support.api.import_requests import build_past_sale, build_person_row, import_people, import_sales
 from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/imports"

@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
     accept_invite,
     expire_invite,
@@ -17,7 +18,6 @@ from tests.support.api.inviting import (
     unique_slug,
     view_invite,
 )
-from tests.support.api.racing import run_concurrently
 
 
 def _affiliates(brand, columns):

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     accept_invite,
     invite,
     list_invites,
@@ -13,7 +14,6 @@ from tests.support.api.inviting import (
     unique_email,
     unique_slug,
 )
-from tests.support.api.racing import run_concurrently
 from tests.support.rows.brands import Partner
 
 

@@ -8,7 +8,7 @@ import pytest
 from adapters.clicks import countries, networks, visitors
 from adapters.fraud import mail_domains
 from adapters.fraud import scorer as fraud_scorer
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.name_server import NameServer
 from tests.support.rows import paid_leads, program_rows
 from tests.support.rows.paid_leads import BROWSER, create_campaign, list_fraud_events, list_lead_conversions, send_lead

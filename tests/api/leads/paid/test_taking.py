@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from pipelines.leads import paid_leads as paid
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows import paid_leads
 from tests.support.rows.paid_leads import create_campaign, list_lead_conversions, send_lead
 

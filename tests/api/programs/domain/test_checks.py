@@ -8,7 +8,7 @@ from adapters import name_servers
 from pipelines.host_proofs import checks
 from tests.api.programs.domain.conftest import Campaign, lead_here, write
 from tests.support.outside.brand_dns import TARGET, answering
-from tests.support.rows.visiting import create_limiter
+from tests.support.rows.link_visits import create_limiter
 
 
 def test_before_a_look_the_steps_say_what_to_set_up(campaign, dns):

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, png
 
 _PICTURES = "/api/v1/programs/hero-images"

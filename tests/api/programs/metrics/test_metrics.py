@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support import owing
+from tests.support import owed_totals
 from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate
@@ -57,7 +57,7 @@ def test_every_day_has_its_counts_and_its_money(brand, ben):
         "2026-03-11": _NOTHING | {"clicks": 1},
     }
 
-    before, _ = _rows(brand), owing.fold_changes(brand)
+    before, _ = _rows(brand), owed_totals.fold_changes(brand)
 
     assert before == _rows(brand) == expected
     assert _asked(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
@@ -122,7 +122,7 @@ def test_countries_are_of_clicks_and_what_has_none_stands_under_null(brand, ben)
         found = _rows(brand, f"{DAYS}&groupBy=country")
         assert {key: row["clicks"] for key, row in found.items()} == {"NZ": 2, "FR": 1, None: 1}
         assert found[None]["sales"] == 1
-        owing.fold_changes(brand)
+        owed_totals.fold_changes(brand)
 
 
 def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(brand, ben):
@@ -147,7 +147,7 @@ def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(
 def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON)
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
 
     assert _asked(rival)["totals"] == _NOTHING
     for query in (f"programId={brand.programs[-1]}", f"affiliateId={ben}"):

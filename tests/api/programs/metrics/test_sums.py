@@ -10,9 +10,9 @@ import pytest
 from models import db
 from models.ledger import day_rules, rules
 from pipelines import retention
-from tests.support import owing
-from tests.support.api.importing import build_past_sale, import_sales
-from tests.support.draining import drain
+from tests.support import owed_totals
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.program_rows import insert_click
 
@@ -111,7 +111,7 @@ class _Year:
         self.brand.rows("update click set outcome = %s where outcome = 'unscored' returning 1", outcome)
 
     def fold(self):
-        owing.fold_changes(self.brand)
+        owed_totals.fold_changes(self.brand)
 
 
 def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
@@ -127,7 +127,7 @@ def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
             drain("sales", "refunds")
             _check(brand, done)
 
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     assert brand.rows("select count(*) from day_change") == [(0,)]
     _check(brand, done)
     sales, _, refunds, revenue, refunded, commission, overrides = brand.rows(_CONVERSIONS)[0]
@@ -153,7 +153,7 @@ def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     drain("sales")
     before = _totals(brand, "country")
     if folded:
-        owing.fold_changes(brand)
+        owed_totals.fold_changes(brand)
     for table in ("day_change", "affiliate_day", "program_day"):
         brand.rows(f"update {table} set revenue_cents = revenue_cents + 1, clicks = 9 returning 1")
     assert len(_broken(brand)) == 3
@@ -164,7 +164,7 @@ def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     for _ in range(2):
         assert _broken(brand) == []
         assert _totals(brand, "country") == before
-        owing.fold_changes(brand)
+        owed_totals.fold_changes(brand)
 
 
 def test_clicks_that_are_only_counts_by_now_are_still_counted_once(brand):

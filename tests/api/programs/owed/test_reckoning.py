@@ -7,9 +7,9 @@ import pytest
 from models import db
 from models.conversions import reviews
 from pipelines import owed_days
-from tests.support import owing
-from tests.support.api.racing import run_concurrently, start_call
-from tests.support.draining import drain
+from tests.support import owed_totals
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.job_queues import drain
 from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 
@@ -21,15 +21,15 @@ def ben(brand):
 
 def _agrees(brand):
     now = datetime.now(UTC)
-    found = owing.read_stored_totals(brand, now)
-    assert found == owing.compute_totals(brand, now)
-    assert owing.list_day_violations(brand) == []
+    found = owed_totals.read_stored_totals(brand, now)
+    assert found == owed_totals.compute_totals(brand, now)
+    assert owed_totals.list_day_violations(brand) == []
     return [money.home_cents for money in found[brand.programs[-1]]]
 
 
 def _reckoned(brand):
-    owing.fold_changes(brand)
-    owing.compute_owed_days(brand)
+    owed_totals.fold_changes(brand)
+    owed_totals.compute_owed_days(brand)
     return brand.rows("select cents::int from owed_day order by cents")
 
 
@@ -54,11 +54,11 @@ def test_a_day_that_is_reckoned_is_looked_up_and_one_that_changed_is_not(brand, 
     assert _reckoned(brand) == [(1_000,)]
     # What nobody may do: that it is seen says that nothing is added up.
     brand.rows("update owed_day set cents = 7, home_cents = 7 returning 1")
-    assert owing.read_stored_totals(brand, datetime.now(UTC))[brand.programs[-1]][0].home_cents == 7
+    assert owed_totals.read_stored_totals(brand, datetime.now(UTC))[brand.programs[-1]][0].home_cents == 7
 
     brand.rows("update conversion set status = 'Approved' where id = %s returning 1", conversion_id)
     assert _agrees(brand) == [0, 1_000, 0]
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     assert brand.rows("select 1 from owed_day") == []
     assert _agrees(brand) == [0, 1_000, 0]
 
@@ -70,7 +70,7 @@ def test_a_hold_that_ends_today_is_judged_by_the_minute(brand, ben):
     assert _reckoned(brand) == [(2_000,)]
 
     for moment, expected in ((0, [1_000, 1_000]), (2, [0, 2_000]), (24 * 60, [0, 2_000]), (-24 * 60, [2_000, 0])):
-        found = owing.read_stored_totals(brand, now + timedelta(minutes=moment))[brand.programs[-1]]
+        found = owed_totals.read_stored_totals(brand, now + timedelta(minutes=moment))[brand.programs[-1]]
         assert [money.home_cents for money in found[:2]] == expected, moment
 
 
@@ -92,11 +92,11 @@ def test_a_rate_that_comes_later_and_another_home_currency_are_seen_before_anyth
 
 def test_a_change_that_is_committed_while_its_day_is_reckoned_is_not_lost(brand, ben):
     insert_conversion(brand, ben)
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     with db.unit_of_work(brand.id):
         # A sale under way, which whoever reckons cannot see.
         db.db.run(_SALE, (brand.id, brand.programs[-1], ben))
-        run_concurrently(lambda: owing.compute_owed_days(brand))
+        run_concurrently(lambda: owed_totals.compute_owed_days(brand))
         assert db.db.run("select cents::int from owed_day") == [(1_000,)]
     assert _agrees(brand) == [1_500, 0, 0]
     assert _reckoned(brand) == [(1_500,)]
@@ -105,13 +105,13 @@ def test_a_change_that_is_committed_while_its_day_is_reckoned_is_not_lost(brand,
 
 def test_nothing_is_folded_between_the_look_at_a_day_and_its_record(brand, ben):
     conversion_id = insert_conversion(brand, ben)
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     with db.unit_of_work(brand.id):
         owed_days.compute(brand.id)
         run_concurrently(
             lambda: brand.rows("update conversion set reversed_cents = 400 where id = %s returning 1", conversion_id)
         )
-        folded = start_call(lambda: owing.fold_changes(brand))
+        folded = start_call(lambda: owed_totals.fold_changes(brand))
         assert db.db.run("select 1 from day_change") == [(1,)]
     folded()
     assert brand.rows("select 1 from owed_day") == []
@@ -121,9 +121,9 @@ def test_nothing_is_folded_between_the_look_at_a_day_and_its_record(brand, ben):
 def test_two_who_reckon_the_same_days_at_once_record_them_once(brand, ben):
     for days in range(1, 6):
         insert_conversion(brand, ben, occurred_at=time_ago(days=days))
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
 
-    run_concurrently(*[lambda: owing.compute_owed_days(brand)] * 3)
+    run_concurrently(*[lambda: owed_totals.compute_owed_days(brand)] * 3)
 
     assert brand.rows("select cents::int from owed_day") == [(1_000,)] * 5
     assert _agrees(brand) == [5_000, 0, 0]
@@ -131,7 +131,7 @@ def test_two_who_reckon_the_same_days_at_once_record_them_once(brand, ben):
 
 def test_who_ends_in_the_middle_has_reckoned_nothing(brand, ben):
     insert_conversion(brand, ben)
-    owing.fold_changes(brand)
+    owed_totals.fold_changes(brand)
     with pytest.raises(ZeroDivisionError), db.unit_of_work(brand.id):
         _reckon_and_fail(brand)
 
@@ -168,7 +168,7 @@ def test_damage_is_named_by_the_check_and_mended_by_the_recount(brand, ben):
         assert _reckoned(brand) == [(1_000,)], damage
         brand.rows(f"{damage} returning 1")
 
-        found = owing.list_day_violations(brand)
+        found = owed_totals.list_day_violations(brand)
         assert found and all(str(brand.programs[-1]) in exception for exception in found), (damage, found)
         done = brand.app.test_cli_runner().invoke(args=["ledger", "recount-days", "--org", str(brand.id)])
         assert done.exit_code == 0, done.output

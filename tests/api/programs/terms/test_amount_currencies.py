@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.inviting import accept_invite, invite, list_emails, token_from_invite, unique_email
+from tests.support.api.invite_requests import accept_invite, invite, list_emails, token_from_invite, unique_email
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/programs"

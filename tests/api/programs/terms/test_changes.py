@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.terms import PROGRAMS, change_program
 
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}

@@ -8,8 +8,8 @@ from adapters import clock
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
 from pipelines.programs import lifecycle, update
-from tests.support.api.inviting import accept_invite, invite, token_from_invite, unique_email
-from tests.support.api.racing import run_concurrently, start_call
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.api.invite_requests import accept_invite, invite, token_from_invite, unique_email
 from tests.support.api.terms import change_program
 
 BY_CLICK = {"defaultCommissionModel": "Cpc", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1}

@@ -22,11 +22,11 @@ from commands.demo import loopback
 from commands.demo.gateway import object_store, server
 from commands.demo.prompt_handler import PromptHandler
 from models import db
-from tests.support.draining import drain
+from tests.support.app_server import serve_app
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 from tests.support.running import ports
-from tests.support.serving import serve_app
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _PATIENCE_S = 120
 

@@ -4,7 +4,7 @@ import pytest
 
 import settings
 from commands.demo import loopback
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.mark.parametrize("words", [(), ("pay",), ("renew",), ("refund",)], ids=" ".join)

@@ -11,7 +11,7 @@ import settings
 from commands.demo import banner, loopback
 from commands.demo.gateway.object_store import StripeObjectStore
 from models import db
-from tests.support.turning import build_settings, override_settings
+from tests.support.settings_overrides import build_settings, override_settings
 
 
 def _connections(demo):

@@ -5,9 +5,9 @@ import threading
 import settings
 from adapters.embedded.data_folder import wait_until
 from commands.demo.gateway import server
-from tests.support.draining import drain
+from tests.support.app_server import serve_app
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
-from tests.support.serving import serve_app
 
 _PATIENCE_S = 120
 _STARTED = ("customer.subscription.created", "invoice.paid", "invoice_payment.paid")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _HERE = "/dashboard/affiliates"
 

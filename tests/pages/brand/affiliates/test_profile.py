@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _MONEY_OF = "select commission_cents, currency, type from conversion"
 

@@ -11,11 +11,11 @@ import pytest
 from adapters import clock
 from api.copilot import toolbox
 from api.mcp.tools import catalogue
-from tests.support.api.copiloting import propose_call
-from tests.support.draining import drain
+from tests.support.api.copilot_calls import propose_call
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
 from tests.support.outside.model import build_reply
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _HERE = "/dashboard/co-pilot"
 

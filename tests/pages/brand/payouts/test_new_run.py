@@ -9,7 +9,7 @@ import pytest
 from domain.payouts.plan import BlockReason
 from models import db
 from pages.brand.payouts import run_preview
-from tests.support.api.racing import run_concurrently
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.visitor import Visitor
 
 NEW, CONFIRM = "/dashboard/payouts/new", "/dashboard/payouts/new/confirm"

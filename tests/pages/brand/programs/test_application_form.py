@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.api.applying import apply, build_form, build_question, build_two_step_form
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form
 
 _ROW = {"label": "Your team?", "key": "team", "type": "text", "step": "1"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.auditing import insert_entry
+from tests.support.api.audit_entries import insert_entry
 
 _HERE = "/dashboard/audit-log"
 

@@ -17,7 +17,7 @@ from tests.support.api.doors import (
     visit_door,
 )
 from tests.support.databases import alter
-from tests.support.rows.visiting import create_limiter, list_stream_clicks, visit
+from tests.support.rows.link_visits import create_limiter, list_stream_clicks, visit
 
 _ADA = "ada@example.org"
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api.doors import create_door_program, door_path, list_door_visits, visit_door
 from tests.support.databases import alter
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     create_limiter,
     list_stream_clicks,
     lose_stream,

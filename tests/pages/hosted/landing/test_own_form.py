@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.support.api.applying import build_form, build_question, build_two_step_form, list_second_step_links
-from tests.support.draining import drain
+from tests.support.api.applications import build_form, build_question, build_two_step_form, list_second_step_links
+from tests.support.job_queues import drain
 
 
 def _asking(shop, asked):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.billing.chargebee import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.chargebee_codes import ChargebeeCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -19,13 +19,13 @@ class ChargebeeStage(Stage):
     gateway = GATEWAY
     credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "dispute_opened": why.GONE,
-        "dispute_won": why.ONLY_GONE,
-        "time": why.TIMELESS,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "dispute_won": missing_acts.ONLY_GONE,
+        "time": missing_acts.TIMELESS,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.billing.maxio import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.maxio_codes import MaxioCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -23,12 +23,12 @@ class MaxioStage(Stage):
     gateway = GATEWAY
     credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from adapters.gateways.billing.paddle import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.paddle_codes import PaddleCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -21,13 +21,13 @@ class PaddleStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "test_flag": why.APART,
+        "test_flag": missing_acts.APART,
         "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
-        "dispute_opened": why.GONE,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "dispute_opened": missing_acts.GONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:

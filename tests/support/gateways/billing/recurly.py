@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from adapters.gateways.billing.recurly import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.recurly_codes import RecurlyCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -24,13 +24,13 @@ class RecurlyStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "dispute_opened": why.GONE,
-        "dispute_won": why.ONLY_GONE,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "dispute_won": missing_acts.ONLY_GONE,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:

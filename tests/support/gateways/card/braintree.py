@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from xml.sax.saxutils import escape
 
 from adapters.gateways.card.braintree import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
@@ -28,10 +28,10 @@ class BraintreeStage(Stage):
     cannot = {
         "trial": "Trials are not told.",
         "code": "Braintree's discounts are no codes.",
-        "test_flag": why.APART,
-        "time": why.TIMELESS,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "time": missing_acts.TIMELESS,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.mollie import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "live_fake", "msecret_fake"
@@ -21,12 +21,12 @@ class MollieStage(Stage):
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
         "code": "Mollie has no discount codes.",
-        "dispute_opened": why.GONE,
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "dispute_opened": missing_acts.GONE,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:

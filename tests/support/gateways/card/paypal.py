@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.paypal import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 CLIENT, SECRET, WEBHOOK = "client_fake", "secret_fake", "WH-HOOK-1"
@@ -25,12 +25,12 @@ class PaypalStage(Stage):
     subscription = {"webhook": WEBHOOK}
     cannot = {
         "code": "PayPal has no discount codes.",
-        "test_flag": why.APART,
+        "test_flag": missing_acts.APART,
         "dispute_opened": "A dispute is told when it is decided.",
-        "uninstall": why.SILENT,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "uninstall": missing_acts.SILENT,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
         "time": "PayPal judges its proofs itself, and takes old ones.",
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.gateways.card.stripe import GATEWAY
 from commands.demo.gateway import stripe_objects
 from commands.demo.gateway.stripe_objects import PaidInvoice
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.card.stripe_codes import StripeCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -23,10 +23,10 @@ class StripeStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:

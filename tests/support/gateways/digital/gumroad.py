@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 
 from adapters.gateways.digital.gumroad import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.digital.gumroad_codes import GumroadCodes
 from tests.support.gateways.stage import ApiCall, CannotPlay, Notification, Purchase, Sale, Stage
 
@@ -19,15 +19,15 @@ class GumroadStage(Stage):
     credentials = {"accessToken": TOKEN}
     subscription = {"sellerId": SELLER}
     cannot = {
-        "dispute_opened": why.GONE,
-        "uninstall": why.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "uninstall": missing_acts.SILENT,
         "proof": "Nothing is signed.",
-        "time": why.TIMELESS,
+        "time": missing_acts.TIMELESS,
         "currency": "All money is US cents.",
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.ALONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.ALONE,
     }
 
     def __init__(self) -> None:

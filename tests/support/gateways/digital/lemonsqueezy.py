@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from adapters.gateways.digital.lemonsqueezy import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.digital.lemonsqueezy_codes import LemonSqueezyCodes
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
@@ -23,12 +23,12 @@ class LemonSqueezyStage(Stage):
         "dispute_opened": "Chargebacks are not told as such.",
         "dispute_lost": "Chargebacks are not told as such.",
         "dispute_won": "Chargebacks are not told as such.",
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.digital.thrivecart import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 TOKEN, WORD = "tc_fake", "SECRETWORD"
@@ -20,13 +20,13 @@ class ThriveCartStage(Stage):
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
         "any_body": "The proof is a word inside of the event.",
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.ALONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.ALONE,
     }
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from adapters.gateways.storefront.bigcommerce import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.bigcommerce_codes import BigCommerceCodes
 
@@ -29,7 +29,7 @@ class BigCommerceStage(Stage):
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released."
         ),
-        "pay_part": why.WHOLE,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.shopify import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
 from tests.support.gateways.storefront.shopify_pixels import ShopifyPixels
@@ -25,8 +25,8 @@ class ShopifyStage(Stage):
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
     cannot = {
         "trial": "Trials of subscription apps are not told.",
-        "time": why.TIMELESS,
-        "pay_part": why.WHOLE,
+        "time": missing_acts.TIMELESS,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:

@@ -8,7 +8,7 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from adapters.gateways.storefront.wix import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.wix_codes import WixCodes
 
@@ -31,8 +31,8 @@ class WixStage(Stage):
         "publicKey": KEY.as_pem(private=False).decode(),
     }
     cannot = {
-        "dispute_opened": why.GONE,
-        "pay_part": why.WHOLE,
+        "dispute_opened": missing_acts.GONE,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:

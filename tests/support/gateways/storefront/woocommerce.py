@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.woocommerce import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.woocommerce_codes import WooCommerceCodes
 
@@ -25,9 +25,9 @@ class WooCommerceStage(Stage):
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": why.SILENT,
-        "pay_part": why.WHOLE,
-        "time": why.TIMELESS,
+        "uninstall": missing_acts.SILENT,
+        "pay_part": missing_acts.WHOLE,
+        "time": missing_acts.TIMELESS,
     }
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from models import db
 from pipelines import mail
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 
 
 def apply(brand, body=None, *, program_id=None, headers=None, **fields):

@@ -11,8 +11,8 @@ from adapters.coupons.base import CodeOrder, CodeRail, CouponOrder
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
 from tests.support.gateways.codes import CodeBooks, PlayedTerms
+from tests.support.gateways.deliveries import account
 from tests.support.gateways.stage import Stage
-from tests.support.gateways.told import account
 
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
 

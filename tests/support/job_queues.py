@@ -7,13 +7,13 @@ import dramatiq
 from domain import jobs
 from models import db
 from models.jobs import processes, rows
-from tests.support.running import following
+from tests.support.running import row_ids
 from workers import relay
 
 
 def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
     """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
-    process_id, ran = following.new_id(), 0
+    process_id, ran = row_ids.new_id(), 0
     while ran < most:
         with db.any_org_work():  # every time: on a busy machine a round takes longer than a process may be silent
             processes.announce(process_id=process_id, queues=jobs.QUEUES, threads=8)

@@ -11,7 +11,7 @@ from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
 from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 EVERYTHING = RunFilters()

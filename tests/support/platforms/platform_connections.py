@@ -17,7 +17,7 @@ from tests.support.platforms.kit import KitStage
 from tests.support.platforms.mailchimp import MailchimpStage
 from tests.support.platforms.stage import PlatformStage
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 _STAGE_CLASSES: tuple[type[PlatformStage], ...] = (
     KitStage,

@@ -11,7 +11,7 @@ import settings
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES
 from tests.support.rows.brands import Brand
-from tests.support.turning import override_settings
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.paying import VERIFIED
+from tests.support.rows.payroll import VERIFIED
 
 URL, OWN = "/api/v1/deals", "/api/me/deals"
 URLS = ["https://video.example.com/watch/1"]
