@@ -86,8 +86,8 @@ def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine
     # given: a writer that dies in the moment in which it has committed and is to say so
     dying = ProcessKiller(machine, "clicks", is_now=lambda read: b"XACK" in read)
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, asked=dying)) as proxy:
-        machine.start("clicks", told={"REDIS_URL": proxy.url(machine.urls.redis_url)})
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, request_fate=dying)) as proxy:
+        machine.start("clicks", variables={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
         sent = _send(machine, paying, 50)
@@ -112,8 +112,8 @@ def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, payin
         return Fate.PASSES
 
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked)) as proxy:
-        machine.start("clicks", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked)) as proxy:
+        machine.start("clicks", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
         sent = _send(machine, paying, 20)
         machine.wait_until(is_begun.is_set, "the writer begins")
 

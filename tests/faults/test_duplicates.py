@@ -21,7 +21,7 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
     # Nothing is said again because a slow machine took its time.
     machine.lengthen_leases()
     echo = ["tests.support.installation.echo"]
-    machine.start("workers-echo", "webhooks-echo", modules=echo, told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("workers-echo", "webhooks-echo", modules=echo, variables={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe()
 
     # when

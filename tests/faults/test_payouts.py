@@ -219,7 +219,7 @@ def behind(machine: Machine, shop: Shop) -> Payroll:
     machine.lengthen_leases()
     machine.kill("relay", "payouts")
     machine.forget_killed_fleets()
-    machine.start("relay", "payouts", told={"JOB_SLOTS": "payouts=1"})
+    machine.start("relay", "payouts", variables={"JOB_SLOTS": "payouts=1"})
     return payroll
 
 

@@ -94,7 +94,7 @@ def test_kill_9_between_the_calls_of_a_batch_tells_each_under_its_id(machine: Ma
     # given: a receiver that has answered some of a batch and has another in its hands for as long as it takes
     machine.lengthen_leases()
     machine.kill("webhooks")
-    machine.start("webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe("/hook", events=("conversion.created",))
     shop.receiver.answers = [*[status(200)] * 3, shop.gate]
     shop.gate.shut("/hook")

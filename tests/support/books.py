@@ -27,11 +27,12 @@ class _OrganizationStatement(PreparedStatement):
         self.execute = f"execute {self.name} (%s)"
 
 
-def _combine_rules(asked: Mapping[str, str]) -> _OrganizationStatement:
-    each = [
-        _EXCEPTIONS.format(rule=rule, sql=rules.scope_to_organization(sql, _SOMEBODY)) for rule, sql in asked.items()
+def _combine_rules(sql_by_rule: Mapping[str, str]) -> _OrganizationStatement:
+    selects = [
+        _EXCEPTIONS.format(rule=rule, sql=rules.scope_to_organization(sql, _SOMEBODY))
+        for rule, sql in sql_by_rule.items()
     ]
-    return _OrganizationStatement("\nunion all\n".join(each).replace(f"'{_SOMEBODY}'", "$1"))
+    return _OrganizationStatement("\nunion all\n".join(selects).replace(f"'{_SOMEBODY}'", "$1"))
 
 
 _ALWAYS, _WHEN_FINISHED = (
@@ -43,5 +44,5 @@ _ALWAYS, _WHEN_FINISHED = (
 def list_violations(organization_id: UUID, *, is_finished: bool = True) -> list[str]:
     """Return `rule: exception` for everything that is not as it must be, as `invariants.broken` does."""
     with db.unit_of_work(organization_id):
-        found = db.db.run(_WHEN_FINISHED if is_finished else _ALWAYS, (organization_id,))
-    return [f"{rule}: {exception}" for rule, exception in found]
+        rows = db.db.run(_WHEN_FINISHED if is_finished else _ALWAYS, (organization_id,))
+    return [f"{rule}: {exception}" for rule, exception in rows]

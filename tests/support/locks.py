@@ -53,7 +53,7 @@ def _versions(lines: str) -> dict[str, str]:
 
 
 def _pin(line: str) -> tuple[str, str]:
-    found = _PINNED.fullmatch(line)
-    if found is None:
+    entries = _PINNED.fullmatch(line)
+    if entries is None:
         raise ValueError(f"not pinned to one release: {line}")
-    return canonicalize_name(found["name"]), found["version"]
+    return canonicalize_name(entries["name"]), entries["version"]

@@ -29,8 +29,8 @@ _GENERATED = {
 
 
 def list_files(*houses: str) -> list[Path]:
-    found = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
-    return [path for path in found if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
+    paths = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
+    return [path for path in paths if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
 
 
 @functools.cache

@@ -145,7 +145,7 @@ def test_click_whose_reply_is_lost_is_answered_by_the_route_and_written_once(bra
         return Fate.IS_CUT if is_sent.is_set() else Fate.PASSES
 
     with (
-        closing(Proxy(Path(urlsplit(url).path), asked=watch_call, answered=cut_reply)) as proxy,
+        closing(Proxy(Path(urlsplit(url).path), request_fate=watch_call, answered=cut_reply)) as proxy,
         run_server(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
     ):
         slug = _cached_link(brand, web)

@@ -47,7 +47,7 @@ def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Mac
 
     # given: something that no attempt settles, in the midst of the backlog
     machine.stop("workers")
-    machine.start("workers", told=PATIENT_FLEET)
+    machine.start("workers", variables=PATIENT_FLEET)
     machine.lengthen_leases()
     with machine.backlog("sales"):
         shop.sell_many(25)

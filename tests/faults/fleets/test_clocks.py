@@ -58,7 +58,7 @@ def shift(request: pytest.FixtureRequest, machine: Machine) -> Shift:
     machine.kill(*list(machine.processes))
     machine.forget_killed_fleets()
     shift = Shift(request.param, {name: len(machine.read_output(name)) for name in COMMANDS})
-    machine.start(*COMMANDS, told=shift.environment)
+    machine.start(*COMMANDS, variables=shift.environment)
     return shift
 
 
@@ -169,7 +169,7 @@ def test_a_killed_workers_sale_is_settled_by_another_whose_clock_is_off(
         machine.kill("workers")
     machine.end_waiting()
 
-    machine.start("workers", told=shift.environment)
+    machine.start("workers", variables=shift.environment)
 
     outcome.check(machine, shop)
 

@@ -19,13 +19,13 @@ def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine
     # given
     shop.subscribe()
     machine.stop("workers", "webhooks")
-    machine.start("workers", "webhooks", told=PATIENT_FLEET)
+    machine.start("workers", "webhooks", variables=PATIENT_FLEET)
     failed = machine.sum_metric(*_FAILED)
 
     # when
     with shop.sell_continuously():
         for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
-            machine.start(new, told=PATIENT_FLEET)
+            machine.start(new, variables=PATIENT_FLEET)
             machine.stop(old)
 
     # then
@@ -128,7 +128,7 @@ def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: 
     # when: a call of the slow one takes longer than all the others
     machine.lengthen_leases()
     machine.execute("update job set lease_s = 3600 where organization_id = %s", str(shop.id))
-    machine.start("relay-2", "webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("relay-2", "webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
 
     # then: the others are told everything while hardly anything of the slow one's backlog has moved
     delivered = (

@@ -49,7 +49,7 @@ def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_
     machine.start("workers-2")
     machine.pause("workers-2")
     with _freezing(machine, "workers", at=b" as " + froze_at) as freezing:
-        machine.start("workers", told=PATIENT_FLEET | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
+        machine.start("workers", variables=PATIENT_FLEET | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
 
         # when
         shop.sell()
@@ -85,7 +85,7 @@ def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
             machine.pause(name)
         return Fate.PASSES
 
-    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked, answered=answered)
+    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked, answered=answered)
     try:
         yield proxy
     finally:

@@ -93,7 +93,7 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
 def test_a_sender_that_sleeps_past_its_lease_does_not_undo_what_another_recorded(machine: Machine, shop: Shop) -> None:
     # given: a delivery in the receiver's hands for as long as the test takes, so that its sender is in no transaction
     machine.kill("webhooks")
-    machine.start("webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
     machine.lengthen_leases()
     shop.subscribe()
     is_over = threading.Event()

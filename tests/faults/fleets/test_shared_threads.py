@@ -31,7 +31,7 @@ def test_every_other_kind_begins_while_slow_receivers_hold_their_share(
     machine.lengthen_leases()
     machine.kill("webhooks", "payouts", "gateways")
     machine.forget_killed_fleets()
-    machine.launch("outside", told=_LONG_CALL)
+    machine.launch("outside", variables=_LONG_CALL)
     machine.wait_until(lambda: bool(machine.rows(_IS_THERE, _THREADS)), "the fleet announces itself")
     slow = [f"/slow-{number}" for number in range(endpoints)]
     for path in slow:

@@ -22,7 +22,7 @@ def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine
     # which are its endpoint's share, and others that wait for them
     machine.lengthen_leases()
     machine.kill("relay", "webhooks")
-    machine.start("relay", "webhooks", told=_MANY_SLOTS | _LONG_CALL)
+    machine.start("relay", "webhooks", variables=_MANY_SLOTS | _LONG_CALL)
     endpoint = shop.subscribe()
     shop.gate.shut("/hook")
     _hold_calls(machine, shop, 4)
@@ -54,7 +54,7 @@ def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when
     # given: two deliveries in the receiver's hands, so that their sender is in no transaction
     machine.lengthen_leases()
     machine.kill("webhooks")
-    machine.start("webhooks", told=_LONG_CALL)
+    machine.start("webhooks", variables=_LONG_CALL)
     shop.subscribe(events=["conversion.created"])
     shop.gate.shut("/hook")
     with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
@@ -62,7 +62,7 @@ def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when
 
         # when: it freezes, and another is told of the overrides as well
         machine.pause("webhooks")
-    machine.start("webhooks-2", told=_LONG_CALL)
+    machine.start("webhooks-2", variables=_LONG_CALL)
     again = "select from delivery where organization_id = %s and attempt_count = 2"
     machine.wait_until(lambda: bool(machine.rows(again, shop.id)), "another calls")
     shop.gate.open()
@@ -81,7 +81,7 @@ def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine
     # given: jobs that were handed out to a fleet that is dead, which the relay has yet to learn
     machine.lengthen_leases()
     machine.kill("relay", "workers")
-    machine.start("relay", told=_MANY_SLOTS)
+    machine.start("relay", variables=_MANY_SLOTS)
     dead = uuid4()
 
     def is_handed_out() -> bool:
@@ -105,7 +105,7 @@ def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(mac
     machine.lengthen_leases()
     machine.kill("relay", "workers")
     dead = [process_id for (process_id,) in machine.rows(_IN_SALES)]
-    machine.start("relay", "workers-2", told={"JOB_SLOTS": "sales=1"})
+    machine.start("relay", "workers-2", variables={"JOB_SLOTS": "sales=1"})
     machine.execute("update worker_process set seen_at = now() - interval '12 s' where id::text = any(%s)", dead)
 
     # when: there is more to do than both could take

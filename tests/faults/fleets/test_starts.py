@@ -36,7 +36,7 @@ def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is
 
 
 def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
-    fleet = machine.launch("payouts-2", told={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
+    fleet = machine.launch("payouts-2", variables={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
     machine.wait_until(lambda: fleet.has_ended, "the fleet ends")
 
     said = [line for line in _lines(machine, "payouts-2") if line["event"] == "fleet.does_not_start"]
@@ -48,7 +48,7 @@ def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
 def test_a_setting_that_does_not_do_ends_a_fleet_with_one_sentence(machine: Machine) -> None:
     log = machine.home / "payouts-3.out"
 
-    fleet = machine.launch("payouts-3", told={"JOB_LEASE_S": "soon"})
+    fleet = machine.launch("payouts-3", variables={"JOB_LEASE_S": "soon"})
     machine.wait_until(lambda: fleet.has_ended, "the fleet ends")
 
     assert log.read_text().startswith("finderfee: JOB_LEASE_S")

@@ -34,7 +34,7 @@ def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(mach
 
     machine.kill("web")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         assert till.send_once(till.path, sale.notifications[0].body, sale.notifications[0].headers) is None

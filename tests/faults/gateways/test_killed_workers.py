@@ -93,7 +93,7 @@ def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_no
     dying = ProcessKiller(machine, "gateways", is_now=is_booked)
     machine.kill("gateways")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.deliver(last)

@@ -67,7 +67,7 @@ def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_o
     dying = ProcessKiller(machine, "gateways", is_now=is_credited)
     machine.kill("gateways")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.deliver(*till.pay(slug=None, email=_BUYERS[0]).notifications)

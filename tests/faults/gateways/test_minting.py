@@ -133,7 +133,7 @@ def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_o
     dying = ProcessKiller(machine, "web", is_now=is_written)
     machine.kill("web")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         mint.ask()

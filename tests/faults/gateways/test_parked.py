@@ -10,7 +10,7 @@ _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 
 def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machine, till: Till) -> None:
     machine.stop("gateways")
-    machine.start("gateways", told=PATIENT_FLEET)
+    machine.start("gateways", variables=PATIENT_FLEET)
 
     # given: a refund that waits, and what wakes it in the middle of being booked, holding the locks of both
     till.subscribe()

@@ -23,7 +23,7 @@ def pooled(machine: Machine) -> Iterator[Pool]:
     machine.kill(*names)
     machine.forget_killed_fleets()
     try:
-        machine.start(*names, told=between.environment)
+        machine.start(*names, variables=between.environment)
         yield between
         machine.kill(*names)
         machine.forget_killed_fleets()

@@ -32,7 +32,7 @@ def replica(machine: Machine) -> Iterator[Replica]:
         # A broker's server that was there before: a new one is believed after the longest lag.
         machine.valkey().set("{finderfee:reads}:known", 1)
         told = {"DATABASE_READ_URL": made.url, "DATABASE_READ_LAG_S": str(_LAG_S)}
-        machine.start("web", modules=_PATIENT, told=told)
+        machine.start("web", modules=_PATIENT, variables=told)
         yield made
         machine.kill("web")
         machine.forget_killed_fleets()
@@ -54,7 +54,7 @@ def behind_pools(machine: Machine) -> Iterator[Replica]:
         machine.valkey().set("{finderfee:reads}:known", 1)
         read_url = pools[1].environment["DATABASE_URL"]
         told = {"DATABASE_READ_URL": read_url, "DATABASE_READ_LAG_S": str(_LAG_S)}
-        machine.start("web", modules=_PATIENT, told=pools[0].environment | told)
+        machine.start("web", modules=_PATIENT, variables=pools[0].environment | told)
         yield made
         machine.kill("web")
         machine.forget_killed_fleets()

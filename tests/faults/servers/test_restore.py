@@ -112,7 +112,7 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
     machine.forget_killed_fleets()
     operator("jobs", "resume", "payouts")
     for name in ("relay", "payouts"):
-        machine.launch(name, told=told)
+        machine.launch(name, variables=told)
     waiting = "select count(*) from job where name = 'payout.transfer' and run_at > now()"
     machine.wait_until(lambda: restoring.rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
     assert _payouts(url, shop) == [("Pending",)]

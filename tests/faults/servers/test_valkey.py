@@ -105,8 +105,8 @@ def test_words_with_the_broker_that_are_lost_strand_nothing(
     long_lease = {"JOB_LEASE_S": "3600"}
     machine.kill("relay", "workers")
     with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, **{way: losing})) as proxy:
-        machine.start("relay", told=long_lease)
-        machine.start("workers", told=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
+        machine.start("relay", variables=long_lease)
+        machine.start("workers", variables=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
         for _ in range(3):

@@ -52,9 +52,9 @@ def build_two_step_form() -> dict[str, Any]:
 def list_second_step_links(brand: Any, email: str) -> list[str]:
     """Return the links to the second step in the letters to an address, oldest first."""
     sql = "select id from mail_message where recipient = %s and kind = 'affiliate.application' order by created_at, id"
-    found = brand.rows(sql, email)
+    link = brand.rows(sql, email)
     with db.any_org_work():
-        letters = [mail.any_org_open(letter_id).text or "" for (letter_id,) in found]
+        letters = [mail.any_org_open(letter_id).text or "" for (letter_id,) in link]
     return [re.search(r"https?://[^/\s]+(/p/answers/\S+)", text)[1] for text in letters]  # type: ignore[index]
 
 

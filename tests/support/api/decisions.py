@@ -54,9 +54,9 @@ def _create_conversion(owner: Brand, status: str = "Pending") -> str:
 
 
 def _create_refunded_conversion(owner: Brand) -> str:
-    made = _create_conversion(owner)
-    assert owner.post(f"{_CONVERSIONS}/{made}/refund", {"reason": "other"}).status_code == 200
-    return made
+    conversion_id = _create_conversion(owner)
+    assert owner.post(f"{_CONVERSIONS}/{conversion_id}/refund", {"reason": "other"}).status_code == 200
+    return conversion_id
 
 
 #: A valid call of each route with which a brand decides about a conversion or its money, by method and rule.

@@ -29,9 +29,9 @@ def door_path(brand: Brand, slug: str) -> str:
     return f"/door/{brand.programs[-1]}/{slug}"
 
 
-def visit_door(brand: Brand, slug: str, **sent: Any) -> Any:
+def visit_door(brand: Brand, slug: str, **options: Any) -> Any:
     """Come to a door as a browser does."""
-    return visit(brand.app, door_path(brand, slug), **sent)
+    return visit(brand.app, door_path(brand, slug), **options)
 
 
 def submit_door_form(brand: Brand, slug: str, email: str, *, token: str | None = None, **fields: Any) -> Any:
@@ -44,9 +44,9 @@ def submit_door_form(brand: Brand, slug: str, email: str, *, token: str | None =
 
 def token_from_page(page: Any) -> str:
     """Return the token that a door's page holds."""
-    found = re.search(r'name="token" value="([^"]+)"', page.text)
-    assert found is not None, page.text
-    return found[1]
+    match = re.search(r'name="token" value="([^"]+)"', page.text)
+    assert match is not None, page.text
+    return match[1]
 
 
 def list_door_visits(brand: Brand, columns: str = "slug, visitor is not null, email_normalized") -> list[Any]:

@@ -33,5 +33,8 @@ def call_embed_api(
     app: Flask, token: str, path: str, *, method: str = "GET", body: Any = None, **headers: str
 ) -> TestResponse:
     """Return what is answered to somebody with an embed token, below /api/v1/embed."""
-    sent = {"Authorization": f"Bearer {token}", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return app.test_client().open(f"/api/v1/embed{path}", method=method, json=body, headers=sent)
+    auth_headers = {
+        "Authorization": f"Bearer {token}",
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    return app.test_client().open(f"/api/v1/embed{path}", method=method, json=body, headers=auth_headers)

@@ -91,9 +91,9 @@ def list_emails(brand: Brand) -> list[mail.OpenedMail]:
     """Return the brand's messages, opened, oldest first."""
     from models import db
 
-    found = brand.rows("select id from mail_message order by created_at, id")
+    messages = brand.rows("select id from mail_message order by created_at, id")
     with db.any_org_work():
-        return [mail.any_org_open(message_id) for (message_id,) in found]
+        return [mail.any_org_open(message_id) for (message_id,) in messages]
 
 
 def list_audit_entries(brand: Brand) -> list[tuple[Any, ...]]:

@@ -10,11 +10,11 @@ def count_round_trips(request: Callable[[], object], *, never: Sequence[bytes] =
 
     Its answer, where it returns one, is no refusal, and none of its statements may hold what is `never` asked.
     """
-    with record_round_trips() as sent:
+    with record_round_trips() as queries:
         answer = request()
     assert getattr(answer, "status_code", 200) < 300
-    assert [trip for trip in sent if any(words in trip for words in never)] == []
-    return len([trip for trip in sent if b"prepare hot_" not in trip])
+    assert [trip for trip in queries if any(words in trip for words in never)] == []
+    return len([trip for trip in queries if b"prepare hot_" not in trip])
 
 
 def assert_foreign_cursors_refused(brand, url, *, foreign, other):

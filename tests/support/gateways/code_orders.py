@@ -38,10 +38,10 @@ class PlayedRail:
             "product_refs": (),
         }
         family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
-        made = None
+        created = None
         if self.rail.gateway == registry.PROCESSOR:
-            made = registry.processor().create(account(self.stage), family)
-        return CodeOrder(uuid4(), code, family, made)
+            created = registry.processor().create(account(self.stage), family)
+        return CodeOrder(uuid4(), code, family, created)
 
     def mint(self, order: CodeOrder) -> str:
         """Have a code minted."""

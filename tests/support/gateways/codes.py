@@ -43,7 +43,7 @@ class CodeBooks(ABC):
         self.rows: list[dict[str, Any]] = []
 
     @abstractmethod
-    def answer(self, asked: ApiCall) -> Answer | None:
+    def answer(self, call: ApiCall) -> Answer | None:
         """Act on a call about codes; None for any other."""
 
     @abstractmethod
@@ -66,22 +66,22 @@ class CodeBooks(ABC):
 
     def list_by_code(self, code: str, name: str = "code") -> list[dict[str, Any]]:
         """Return what is kept under a text, in any case."""
-        return [one for one in self.rows if str(one[name]).upper() == code.upper()]
+        return [row for row in self.rows if str(row[name]).upper() == code.upper()]
 
     def get_by_code(self, code: str, name: str = "code") -> dict[str, Any]:
         """Return the only one that is kept under a text."""
-        (found,) = self.list_by_code(code, name)
-        return found
+        (matches,) = self.list_by_code(code, name)
+        return matches
 
 
 def time_from_text(text: str) -> datetime:
     """Return a time of a gateway's words: with a zone, or UTC."""
-    told = datetime.fromisoformat(text)
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    payload = datetime.fromisoformat(text)
+    return payload if payload.tzinfo else payload.replace(tzinfo=UTC)
 
 
 def cents_from_text(text: object) -> int:
     """Return minor units of decimal text with two places at most."""
-    told = Decimal(str(text)) * 100
-    assert told == int(told)
-    return int(told)
+    payload = Decimal(str(text)) * 100
+    assert payload == int(payload)
+    return int(payload)

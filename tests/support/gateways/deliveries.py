@@ -12,21 +12,25 @@ def account(stage: Stage, **other: str) -> GatewayAccount:
     return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.subscription)
 
 
-def inbound(sent: Notification, at: datetime | None = None) -> Inbound:
+def inbound(notification: Notification, at: datetime | None = None) -> Inbound:
     """Return what the stage sends as it comes in."""
-    return Inbound(sent.method, sent.headers, sent.query, sent.body, at or datetime.now(UTC))
+    return Inbound(
+        notification.method, notification.headers, notification.query, notification.body, at or datetime.now(UTC)
+    )
 
 
-def list_deliveries(stage: Stage, *sent: Notification) -> list[GatewayDelivery]:
+def list_deliveries(stage: Stage, *notification: Notification) -> list[GatewayDelivery]:
     """Return the deliveries of what the stage sends. Raises as `prove`."""
     own = account(stage)
-    return [delivery for one in sent for delivery in stage.gateway.prove(own, inbound(one)).deliveries]
+    return [delivery for row in notification for delivery in stage.gateway.prove(own, inbound(row)).deliveries]
 
 
-def facts(stage: Stage, *sent: Notification) -> list[Fact]:
+def facts(stage: Stage, *notification: Notification) -> list[Fact]:
     """Return the facts of what the stage sends. Raises as `prove` and `facts`."""
     return [
-        fact for delivery in list_deliveries(stage, *sent) for fact in stage.gateway.facts(account(stage), delivery)
+        fact
+        for delivery in list_deliveries(stage, *notification)
+        for fact in stage.gateway.facts(account(stage), delivery)
     ]
 
 

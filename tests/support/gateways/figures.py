@@ -247,8 +247,8 @@ def _gumroad(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]
 
 
 def _wix(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
-    told = {"previousPaymentStatus": "NOT_PAID", "order": change(stage.orders[sale.id])}
-    return (stage.notify(WIX_PAID, told),)
+    payload = {"previousPaymentStatus": "NOT_PAID", "order": change(stage.orders[sale.id])}
+    return (stage.notify(WIX_PAID, payload),)
 
 
 def _woocommerce(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
@@ -263,9 +263,9 @@ def _chargebee(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ..
 
 def _thrivecart(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
     order_id, invoice_id = sale.id.split(":")
-    told = stage.build_event("order.success", order_id, invoice_id, sale.purchase)
+    payload = stage.build_event("order.success", order_id, invoice_id, sale.purchase)
     order = {"id": order_id, "total": sale.purchase.cents, "total_gross": sale.purchase.cents}
-    return (form({**told, "order": change(order)}),)
+    return (form({**payload, "order": change(order)}),)
 
 
 def _order_number(sale: Sale) -> str:

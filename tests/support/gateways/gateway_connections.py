@@ -66,9 +66,9 @@ def switch_to_test_mode(stage: Stage) -> None:
     name, answer = stage.gateway.name, stage.answer
     if name in _TEST_KEYS:
         stage.credentials = {**stage.credentials, "apiKey": _TEST_KEYS[name]}
-        stage.is_authorized = lambda asked: True  # type: ignore[method-assign]
+        stage.is_authorized = lambda call: True  # type: ignore[method-assign]
     if name in _TEST_ANSWERS:
-        ending, said = _TEST_ANSWERS[name]
-        stage.answer = lambda asked: (  # type: ignore[method-assign]
-            (200, said) if asked.path.endswith(ending) else answer(asked)
+        ending, reply = _TEST_ANSWERS[name]
+        stage.answer = lambda call: (  # type: ignore[method-assign]
+            (200, reply) if call.path.endswith(ending) else answer(call)
         )

@@ -108,11 +108,11 @@ class PlayedApi(ABC):
         self._server.server_close()
 
     @abstractmethod
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
         """Act on a call of the API with good credentials; return the status and the JSON of the answer."""
 
     @abstractmethod
-    def is_authorized(self, asked: ApiCall) -> bool:
+    def is_authorized(self, call: ApiCall) -> bool:
         """Say whether a call carries our credentials."""
 
 
@@ -189,11 +189,11 @@ class Stage(PlayedApi):
         """Return any bytes with a good proof of their own, for gateways that sign bytes."""
         raise CannotPlay(self.cannot["any_body"])
 
-    def forge_signature(self, sent: Notification) -> Notification:
+    def forge_signature(self, notification: Notification) -> Notification:
         """Return the same with a proof over other bytes."""
-        return Notification(sent.body + b" ", sent.headers)
+        return Notification(notification.body + b" ", notification.headers)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
+    def sign_in_the_past(self, notification: Notification) -> Notification:
         """Return the same, proved well but long ago."""
         raise CannotPlay(self.cannot["time"])
 
@@ -206,21 +206,21 @@ class _Handler(PromptHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         params = parse_qs(parts.query, keep_blank_values=True)
-        asked = ApiCall(self.command, parts.path, params, dict(self.headers.items()), body)
-        stage.calls.append(asked)
+        call = ApiCall(self.command, parts.path, params, dict(self.headers.items()), body)
+        stage.calls.append(call)
         fault = stage.faults.popleft() if stage.faults else ""
-        status, said = _FAULTS.get(fault, (0, None))
+        status, reply = _FAULTS.get(fault, (0, None))
         if fault == "slow":
             time.sleep(stage.slow_s)
         if fault == "hang":
             stage.goes_on.wait()
         if not status:
-            status, said = stage.answer(asked) if stage.is_authorized(asked) else (401, {"error": "unauthorized"})
+            status, reply = stage.answer(call) if stage.is_authorized(call) else (401, {"error": "unauthorized"})
         if fault == "cut":
             self.close_connection = True
             self.connection.close()
             return
-        content = said if isinstance(said, bytes) else b"" if said is None else json.dumps(said).encode()
+        content = reply if isinstance(reply, bytes) else b"" if reply is None else json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if fault == "html" else "application/json")
         self.send_header("Content-Length", str(len(content)))

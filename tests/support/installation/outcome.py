@@ -26,8 +26,8 @@ def _check_promises(machine: Machine, shop: Shop) -> None:
         shop.id,
     )
     assert sorted(event_id for event_id, _, _ in sales) == sorted(shop.sold)
-    told = {event_id: conversion_id for event_id, conversion_id in shop.sold.items() if conversion_id}
-    assert told == {event_id: conversion_id for event_id, conversion_id, _ in sales if event_id in told}
+    answers = {event_id: conversion_id for event_id, conversion_id in shop.sold.items() if conversion_id}
+    assert answers == {event_id: conversion_id for event_id, conversion_id, _ in sales if event_id in answers}
     assert {event_id: cents for event_id, _, cents in sales if cents} == dict(shop.refunded_cents)
 
 

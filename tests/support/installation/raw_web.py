@@ -35,14 +35,14 @@ class WebServer:
         self.port, self._log = port, log
 
     @contextmanager
-    def socket(self, sent: bytes = b"", *, receive_bytes: int | None = None) -> Iterator[socket.socket]:
+    def socket(self, payload: bytes = b"", *, receive_bytes: int | None = None) -> Iterator[socket.socket]:
         """Connect, send some bytes and give the socket; with few `receive_bytes` the system keeps little unread."""
         with closing(socket.socket()) as connected:
             if receive_bytes:
                 connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
             connected.settimeout(PATIENCE_S)
             connected.connect(("127.0.0.1", self.port))
-            connected.sendall(sent)
+            connected.sendall(payload)
             yield connected
 
     def log_lines(self) -> list[str]:
@@ -56,9 +56,9 @@ class WebServer:
         except OSError:
             return False
 
-    def status(self, sent: bytes = HEALTH) -> int:
+    def status(self, payload: bytes = HEALTH) -> int:
         """Send a request over a connection of its own and return the status of the answer."""
-        with self.socket(sent) as connected:
+        with self.socket(payload) as connected:
             return read_answer(connected)[0]
 
     def metrics(self) -> bytes:
@@ -117,11 +117,11 @@ def count_closed(connections: list[socket.socket], at_least: int) -> int:
 def block_every_thread(web: WebServer, program_id: UUID) -> Iterator[None]:
     """Hold a program's row until the block ends; each thread waits for it, to note where a picture was shown."""
     picture = f"GET /api/v1/r/c.gif?programId={program_id} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
-    with ExitStack() as held:
-        holder = held.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
+    with ExitStack() as stack:
+        holder = stack.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
         cursor = holder.cursor()
         cursor.execute("select from program where id = %s for update", (str(program_id),))
-        waiting = [held.enter_context(web.socket(picture)) for _ in range(THREADS)]
+        waiting = [stack.enter_context(web.socket(picture)) for _ in range(THREADS)]
         deadline = time.monotonic() + PATIENCE_S
         while _count_lock_waiters(cursor) < THREADS:
             assert time.monotonic() < deadline, "the threads do not come that far"
@@ -145,8 +145,8 @@ def run_server(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Pr
 
     It has patience with its clients, unless it is told to be in a HURRY.
     """
-    held = ports.hold_port()
-    port = ports.port_number(held)
+    stack = ports.hold_port()
+    port = ports.port_number(stack)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
     small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
     limits = {"WEB_TIMEOUTS_S": f"request={PATIENCE_S} upload={PATIENCE_S}"}
@@ -162,4 +162,4 @@ def run_server(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Pr
         yield server, process
     finally:
         process.kill()
-        held.close()
+        stack.close()

@@ -122,9 +122,9 @@ class Shop:
         assert answer.status == 200, answer
         conversion_id = answer.body.get("conversionId")
         with self._turn:
-            known = self.sold.get(event_id)
-            assert conversion_id is None or known is None, f"{event_id} was created twice"
-            self.sold[event_id] = conversion_id or known
+            previous = self.sold.get(event_id)
+            assert conversion_id is None or previous is None, f"{event_id} was created twice"
+            self.sold[event_id] = conversion_id or previous
         return event_id
 
     def sell_many(self, count: int, **fields: Any) -> list[str]:
@@ -208,8 +208,8 @@ class Shop:
 
     def wait_until_sold(self, count: int) -> None:
         """Wait until `selling` has sold so many more."""
-        wanted = len(self.sold) + count
-        self.machine.wait_until(lambda: len(self.sold) >= wanted, f"{count} more sales are accepted")
+        expected = len(self.sold) + count
+        self.machine.wait_until(lambda: len(self.sold) >= expected, f"{count} more sales are accepted")
 
     def _sell_until(self, is_over: threading.Event, pause_s: float, number: int) -> None:
         chance = random.Random(f"{self.machine.seed} {number}")

@@ -22,8 +22,8 @@ class Till(Shop):
     def __init__(self, machine: Machine, stage: Stage) -> None:
         super().__init__(machine)
         self.stage = stage
-        wanted = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
-        status, self.connection = self.call_api("POST", "/api/v1/connections", wanted)
+        expected = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
+        status, self.connection = self.call_api("POST", "/api/v1/connections", expected)
         assert status == 201, self.connection
         stage.now = max(stage.now, datetime.now(UTC))
 
@@ -51,18 +51,18 @@ class Till(Shop):
         self.refunded_cents[sale.id] += cents
         return self.stage.refund(sale, cents)
 
-    def deliver(self, *sent: Notification) -> None:
+    def deliver(self, *notification: Notification) -> None:
         """Send each until it is answered with 200, as gateways do."""
         deadline = time.monotonic() + PATIENCE_S
-        for one in sent:
-            while self._deliver_one(one) != 200:
+        for notification in notification:
+            while self._deliver_one(notification) != 200:
                 assert time.monotonic() < deadline, f"not taken: {dict(self.statuses)}"
                 time.sleep(_AGAIN_AFTER_S)
 
-    def deliver_concurrently(self, *sent: Notification) -> None:
+    def deliver_concurrently(self, *notification: Notification) -> None:
         """Send all of it at the same time."""
-        with ThreadPoolExecutor(len(sent)) as pool:
-            list(pool.map(self.deliver, sent))
+        with ThreadPoolExecutor(len(notification)) as pool:
+            list(pool.map(self.deliver, notification))
 
     def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
         """Return columns of the inbox, in the order of arrival."""
@@ -76,6 +76,6 @@ class Till(Shop):
             "update gateway_connection set status = 'Disconnected' where organization_id = %s", str(self.id)
         )
 
-    def _deliver_one(self, sent: Notification) -> int | None:
-        answer = self.send_once(self.path, sent.body, sent.headers, sent.method)
+    def _deliver_one(self, notification: Notification) -> int | None:
+        answer = self.send_once(self.path, notification.body, notification.headers, notification.method)
         return answer and answer[0]

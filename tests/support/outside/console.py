@@ -47,8 +47,8 @@ class Console:
 
     def get(self, path: str, **query: object) -> Any:
         """Return what a GET answers with 200."""
-        wanted = "&".join(f"{name}={value}" for name, value in query.items())
-        answer = self.call("GET", f"{path}?{wanted}")
+        expected = "&".join(f"{name}={value}" for name, value in query.items())
+        answer = self.call("GET", f"{path}?{expected}")
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.json
 
@@ -65,10 +65,10 @@ class Console:
         return self._copy(signed_in_at=datetime.now(UTC) - timedelta(minutes=minutes))
 
     def _copy(self, **changes: Any) -> "Console":
-        found = object.__new__(Console)
-        found.email, found._client = self.email, self._client
-        found._person = dataclasses.replace(self._person, **changes)
-        return found
+        console = object.__new__(Console)
+        console.email, console._client = self.email, self._client
+        console._person = dataclasses.replace(self._person, **changes)
+        return console
 
 
 def list_audit_entries(action: str, entity_id: object) -> list[tuple[Any, ...]]:

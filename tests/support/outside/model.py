@@ -17,7 +17,11 @@ Scripted = tuple[int, bytes | dict[str, Any]]
 def build_reply(text: str, *calls: tuple[str, Any], tokens: Any = 100) -> Scripted:
     """Return an answer with a text and calls (tool, arguments: an object, or the text that the model sent instead)."""
     return 200, build_completion(
-        {"role": "assistant", "content": text, "tool_calls": [_call(number, *one) for number, one in enumerate(calls)]},
+        {
+            "role": "assistant",
+            "content": text,
+            "tool_calls": [_call(number, *message) for number, message in enumerate(calls)],
+        },
         tokens,
     )
 
@@ -28,8 +32,8 @@ def build_completion(message: Any, tokens: Any = 100) -> dict[str, Any]:
 
 
 def _call(number: int, tool: str, arguments: Any) -> dict[str, Any]:
-    sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"id": f"theirs-{number}", "type": "function", "function": {"name": tool, "arguments": sent}}
+    body = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": f"theirs-{number}", "type": "function", "function": {"name": tool, "arguments": body}}
 
 
 @dataclass
@@ -47,13 +51,15 @@ class ScriptedModel:
 
     def list_tool_results(self) -> list[dict[str, Any]]:
         """Return what the tools gave back in the last request, the first first."""
-        return [json.loads(one["content"]) for one in self.requests[-1]["messages"] if one["role"] == "tool"]
+        return [
+            json.loads(message["content"]) for message in self.requests[-1]["messages"] if message["role"] == "tool"
+        ]
 
     def answer(self, body: dict[str, Any]) -> Scripted:
         """Return the next answer."""
         self.requests.append(body)
-        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return found(body) if callable(found) else found
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return answer(body) if callable(answer) else answer
 
 
 @contextmanager
@@ -62,10 +68,10 @@ def play_model() -> Iterator[ScriptedModel]:
 
     class Handler(PromptHandler):
         def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.headers.append(dict(self.headers))
-            status, said = model.answer(sent)
-            raw = said if isinstance(said, bytes) else json.dumps(said).encode()
+            status, reply = model.answer(body)
+            raw = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             with suppress(OSError):  # whoever asked has given up
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(raw)))

@@ -17,7 +17,7 @@ def hasty() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         override_settings(patch, webhooks={"timeout_s": 2})
-        made = deliver._client.__wrapped__()
-        patch.setattr(deliver, "_client", lambda: made)
+        client = deliver._client.__wrapped__()
+        patch.setattr(deliver, "_client", lambda: client)
         yield
-    made.close()
+    client.close()

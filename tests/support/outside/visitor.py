@@ -36,8 +36,8 @@ class Visitor:
     @property
     def cookie(self) -> str | None:
         """The cookie of the session."""
-        found = self.client.get_cookie("finderfee")
-        return found.value if found else None
+        cookie = self.client.get_cookie("finderfee")
+        return cookie.value if cookie else None
 
 
 def _header_names(headers: dict[str, str]) -> dict[str, str]:

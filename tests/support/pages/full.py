@@ -114,8 +114,8 @@ def _sell(payroll: Payroll, names: dict[str, str]) -> None:
 def _ask(caller: Brand, path: str, body: Any, method: str = "POST") -> dict[str, Any]:
     answer = caller.call(method, path, body)
     assert answer.status_code < 300, answer.get_data(as_text=True)
-    found = answer.get_json(silent=True)
-    return found if isinstance(found, dict) else {}
+    document = answer.get_json(silent=True)
+    return document if isinstance(document, dict) else {}
 
 
 _ROWS = {

@@ -49,9 +49,9 @@ def play_platform(name: str = "kit") -> Iterator[PlatformStage]:
 @contextmanager
 def _close_connections(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have the connections that are kept to hosts that a brand typed end with the block, and not with the process."""
-    with ExitStack() as made:
+    with ExitStack() as created:
         usual = brand_hosts._client.__wrapped__
-        ending = functools.cache(lambda policy: made.enter_context(closing(usual(policy))))
+        ending = functools.cache(lambda policy: created.enter_context(closing(usual(policy))))
         patch.setattr(brand_hosts, "_client", ending)
         yield
 

@@ -43,5 +43,5 @@ class PlatformStage(PlayedApi):
         return sum(map(self.is_lookup, self.calls))
 
     @abstractmethod
-    def is_lookup(self, asked: ApiCall) -> bool:
+    def is_lookup(self, call: ApiCall) -> bool:
         """Say whether a call asks for a person."""

@@ -79,8 +79,8 @@ class Brand:
 
     def member_id(self) -> UUID:
         """Return the id of its first member."""
-        found: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
-        return found
+        rows: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
+        return rows
 
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""

@@ -88,8 +88,8 @@ def hold_click_lock(brand: Brand) -> Iterator[None]:
 
 def list_outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:
     """Return what became of clicks, in their order."""
-    found = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
-    return [found[click.id] for click in batch]
+    outcome_by_id = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
+    return [outcome_by_id[click.id] for click in batch]
 
 
 def list_aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:

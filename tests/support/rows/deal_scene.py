@@ -119,7 +119,7 @@ class DealScene:
 
     def list_statuses(self, deal_id: str) -> list[str]:
         """Return where a deal's milestones stand."""
-        return [one["status"] for one in self.get_deal(deal_id)["milestones"]]
+        return [row["status"] for row in self.get_deal(deal_id)["milestones"]]
 
     def list_event_data(self, kind: str) -> list[dict[str, Any]]:
         """Return the data of the events of a type, the first first."""

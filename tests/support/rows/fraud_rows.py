@@ -13,7 +13,7 @@ from tests.support.running import row_ids
 
 def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
     """Record that a click of an hour ago in the last program was blocked, and return the event's id."""
-    sent: dict[str, Any] = {
+    values: dict[str, Any] = {
         "organization_id": brand.id,
         "program_id": brand.programs[-1],
         "affiliate_id": affiliate_id,
@@ -25,6 +25,6 @@ def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score:
         "at": time_ago(hours=1),
     } | fields
     with db.unit_of_work(brand.id):
-        fraud_events.record_event(**sent)
-    ((event_id,),) = brand.rows("select id from fraud_event where subject_id = %s", sent["subject_id"])
+        fraud_events.record_event(**values)
+    ((event_id,),) = brand.rows("select id from fraud_event where subject_id = %s", values["subject_id"])
     return UUID(str(event_id))

@@ -56,5 +56,5 @@ def count_rows(brand: Brand) -> tuple[int, int]:
 
 def read_refusal(answer: TestResponse) -> tuple[int, str, str | None]:
     """Return the status, the code and the field of a refusal."""
-    said: Any = answer.json
-    return answer.status_code, said["error"], said.get("field")
+    body: Any = answer.json
+    return answer.status_code, body["error"], body.get("field")

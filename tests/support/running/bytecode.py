@@ -60,7 +60,7 @@ def _compile_all(config: pytest.Config, sources: list[Path]) -> None:
 
 
 def _rewrite(config: pytest.Config, source: Path) -> None:
-    kept = _cache_path(source)
-    if rewrite.try_makedirs(kept.parent):
+    cached = _cache_path(source)
+    if rewrite.try_makedirs(cached.parent):
         source_hash, code = rewrite._rewrite_test(source, config)
-        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source_hash, kept)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source_hash, cached)

@@ -34,17 +34,17 @@ class ChargebeeStage(Stage):
         self.events: list[dict[str, Any]] = []
         self.codes = ChargebeeCodes(self.number)
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        path = asked.path.removeprefix("/api/v2")
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        path = call.path.removeprefix("/api/v2")
         if path == "/events":
-            return 200, self._page(asked)
-        if (coded := self.codes.answer(asked)) is not None:
+            return 200, self._page(call)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(path)
-        return (200, found) if found else (404, {"message": "not found", "api_error_code": "resource_not_found"})
+        matches = self.objects.get(path)
+        return (200, matches) if matches else (404, {"message": "not found", "api_error_code": "resource_not_found"})
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
         return self._pay(purchase, total=2 * purchase.cents)
@@ -127,14 +127,14 @@ class ChargebeeStage(Stage):
         return self.event("plan_created", {"plan": {"id": "plan_1"}})
 
     def create_malformed_event(self) -> Notification:
-        told = {"id": "txn_bad", "type": "payment", "status": "success", "currency_code": "USD", "amount": "1.5"}
-        return self.event("payment_succeeded", {"transaction": told})
+        payload = {"id": "txn_bad", "type": "payment", "status": "success", "currency_code": "USD", "amount": "1.5"}
+        return self.event("payment_succeeded", {"transaction": payload})
 
     def sign_body(self, body: bytes) -> Notification:
         return authenticate(body)
 
-    def forge_signature(self, sent: Notification) -> Notification:
-        return replace(sent, headers=authenticate(b"", password="guessed").headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return replace(notification, headers=authenticate(b"", password="guessed").headers)
 
     def event(self, kind: str, content: dict[str, Any], **others: Any) -> Notification:
         """Let something happen at the site, and return what is sent about it."""
@@ -167,12 +167,12 @@ class ChargebeeStage(Stage):
         self.objects[f"/subscriptions/cb_s{purchase.customer}"] = buyer
         return buyer
 
-    def _page(self, asked: ApiCall) -> dict[str, Any]:
-        start, limit = int(asked.params.get("offset", ["0"])[0]), int(asked.params["limit"][0])
-        wanted = asked.params.get("event_type[in]", [""])[0].strip("[]").split(",")
-        found = [event for event in self.events if event["event_type"] in wanted]
-        more = {"next_offset": str(start + limit)} if len(found) > start + limit else {}
-        return {"list": [{"event": event} for event in found[start : start + limit]], **more}
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        start, limit = int(call.params.get("offset", ["0"])[0]), int(call.params["limit"][0])
+        fields = call.params.get("event_type[in]", [""])[0].strip("[]").split(",")
+        matches = [event for event in self.events if event["event_type"] in fields]
+        more = {"next_offset": str(start + limit)} if len(matches) > start + limit else {}
+        return {"list": [{"event": event} for event in matches[start : start + limit]], **more}
 
 
 def authenticate(body: bytes, *, user: str = USER, password: str = PASSWORD) -> Notification:

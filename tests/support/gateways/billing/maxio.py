@@ -40,31 +40,31 @@ class MaxioStage(Stage):
         self.chargebacks: list[dict[str, Any]] = []
         self.changed_fields: list[dict[str, Any]] = []
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/invoices.json":
-            return 200, {"invoices": _page(asked, self._invoices_of(asked))}
-        if asked.path == "/invoices/events.json":
-            return 200, {"events": _page(asked, self.chargebacks)}
-        if asked.path == "/events.json":
-            return 200, _page(asked, [{"event": event} for event in self.changed_fields])
-        if asked.path == "/webhooks.json":
-            return 200, _page(asked, [{"webhook": webhook} for webhook in self.webhooks])
-        if asked.method == "POST" and asked.path == "/endpoints.json":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/invoices.json":
+            return 200, {"invoices": _page(call, self._invoices_of(call))}
+        if call.path == "/invoices/events.json":
+            return 200, {"events": _page(call, self.chargebacks)}
+        if call.path == "/events.json":
+            return 200, _page(call, [{"event": event} for event in self.changed_fields])
+        if call.path == "/webhooks.json":
+            return 200, _page(call, [{"webhook": webhook} for webhook in self.webhooks])
+        if call.method == "POST" and call.path == "/endpoints.json":
             number = self.number()
-            self.objects[f"/endpoints/{number}.json"] = asked.json
-            return 201, {"endpoint": {"id": number, **asked.json["endpoint"]}}
-        if asked.method == "PUT" and asked.path == "/webhooks/settings.json":
-            return 200, asked.json
-        if asked.method == "PUT" and asked.path in self.objects:
-            self.objects[asked.path] = asked.json
-            return 200, asked.json
-        if (coded := self.codes.answer(asked)) is not None:
+            self.objects[f"/endpoints/{number}.json"] = call.json
+            return 201, {"endpoint": {"id": number, **call.json["endpoint"]}}
+        if call.method == "PUT" and call.path == "/webhooks/settings.json":
+            return 200, call.json
+        if call.method == "PUT" and call.path in self.objects:
+            self.objects[call.path] = call.json
+            return 200, call.json
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(asked.path)
-        return (200, found) if found else (404, {"errors": ["Not found"]})
+        matches = self.objects.get(call.path)
+        return (200, matches) if matches else (404, {"errors": ["Not found"]})
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         return self._pay(replace(sale.purchase, cents=cents), part_of=self._invoice(sale))
@@ -73,7 +73,7 @@ class MaxioStage(Stage):
         return self._pay(purchase)
 
     def _invoice(self, sale: Sale) -> dict[str, Any]:
-        paid = (one for one in self.invoices if sale.id in [str(each["transaction_id"]) for each in one["payments"]])
+        paid = (row for row in self.invoices if sale.id in [str(each["transaction_id"]) for each in row["payments"]])
         return next(paid)
 
     def _pay(self, purchase: Purchase, part_of: dict[str, Any] | None = None) -> Sale:
@@ -134,9 +134,9 @@ class MaxioStage(Stage):
         return (self.webhook("signup_success", {"subscription": self._subscription(purchase, "trialing")}),)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
-        told = {"chargeback_status": "open" if state == "opened" else state}
+        payload = {"chargeback_status": "open" if state == "opened" else state}
         invoice, at = {"uid": f"inv_{int(sale.id) - 7000}"}, self.now.isoformat(timespec="seconds")
-        self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": told, "timestamp": at})
+        self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": payload, "timestamp": at})
         return ()
 
     def create_unknown_event(self) -> Notification:
@@ -150,8 +150,8 @@ class MaxioStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def forge_signature(self, sent: Notification) -> Notification:
-        return Notification(sent.body + b"&x=1", sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body + b"&x=1", notification.headers)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -203,9 +203,9 @@ class MaxioStage(Stage):
         self.objects[f"/subscriptions/{subscription_id}.json"] = {"subscription": subscription}
         return subscription
 
-    def _invoices_of(self, asked: ApiCall) -> list[dict[str, Any]]:
-        of = asked.params.get("subscription_id", [None])[0]
-        return [one for one in reversed(self.invoices) if of in (None, str(one["subscription_id"]))]
+    def _invoices_of(self, call: ApiCall) -> list[dict[str, Any]]:
+        of = call.params.get("subscription_id", [None])[0]
+        return [row for row in reversed(self.invoices) if of in (None, str(row["subscription_id"]))]
 
 
 def sign(body: bytes, *, key: str = SHARED) -> Notification:
@@ -218,13 +218,13 @@ def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         yield name, "" if value is None else value
         return
-    for inner, told in value.items():
-        yield from _fields(f"{name}[{inner}]", told)
+    for inner, payload in value.items():
+        yield from _fields(f"{name}[{inner}]", payload)
 
 
-def _page(asked: ApiCall, found: list[Any]) -> list[Any]:
-    start = (int(asked.params.get("page", ["1"])[0]) - 1) * int(asked.params["per_page"][0])
-    return found[start : start + int(asked.params["per_page"][0])]
+def _page(call: ApiCall, matches: list[Any]) -> list[Any]:
+    start = (int(call.params.get("page", ["1"])[0]) - 1) * int(call.params["per_page"][0])
+    return matches[start : start + int(call.params["per_page"][0])]
 
 
 def _major(cents: int) -> str:

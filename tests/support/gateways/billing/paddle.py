@@ -36,22 +36,22 @@ class PaddleStage(Stage):
         self.events: list[dict[str, Any]] = []
         self.codes = PaddleCodes(self.number)
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/events":
-            return 200, self._page(asked)
-        if asked.path == "/notification-settings" and asked.method == "POST":
-            made = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **asked.json}
-            self.objects[f"/notification-settings/{made['id']}"] = made
-            return 201, {"data": made}
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/events":
+            return 200, self._page(call)
+        if call.path == "/notification-settings" and call.method == "POST":
+            created = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **call.json}
+            self.objects[f"/notification-settings/{created['id']}"] = created
+            return 201, {"data": created}
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if asked.method == "DELETE":
-            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, {"data": found}) if found else (404, _MISSING)
+        if call.method == "DELETE":
+            return (204, None) if self.objects.pop(call.path, None) else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, {"data": matches}) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         number, discount = self.number(), self.codes.redeemed_id(purchase)
@@ -99,8 +99,8 @@ class PaddleStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
-        return sign(sent.body, at=int(time.time()) - 301)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301)
 
     def _customer(self, purchase: Purchase) -> str:
         customer = f"ctm_{purchase.customer}"
@@ -118,22 +118,22 @@ class PaddleStage(Stage):
             "totals": {"total": str(cents)},
         }
 
-    def event(self, kind: str, told: dict[str, Any]) -> Notification:
+    def event(self, kind: str, payload: dict[str, Any]) -> Notification:
         """Return an event about an object, and keep it in the list of events."""
         event = {
             "event_id": f"evt_{self.number():06}",
             "event_type": kind,
             "occurred_at": self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "notification_id": f"ntf_{self.number()}",
-            "data": told,
+            "data": payload,
         }
         self.events.append(event)
         return sign(json.dumps(event).encode())
 
-    def _page(self, asked: ApiCall) -> dict[str, Any]:
-        after = asked.params.get("after", [""])[0]
-        found = [event for event in self.events if event["event_id"] > after]
-        page, has_more = found[: int(asked.params["per_page"][0])], len(found) > int(asked.params["per_page"][0])
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        after = call.params.get("after", [""])[0]
+        matches = [event for event in self.events if event["event_id"] > after]
+        page, has_more = matches[: int(call.params["per_page"][0])], len(matches) > int(call.params["per_page"][0])
         return {"data": page, "meta": {"pagination": {"next": "https://api.paddle.com/events", "has_more": has_more}}}
 
 

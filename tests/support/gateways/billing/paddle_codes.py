@@ -19,51 +19,51 @@ class PaddleCodes(CodeBooks):
     product = "pro_01"
     other_product = "pro_02"
 
-    def answer(self, asked: ApiCall) -> Answer | None:
-        if asked.path == "/discounts" and asked.method == "POST":
-            return self._create(asked.json)
-        if asked.path == "/discounts":
-            states = asked.params.get("status", ["active"])[0].split(",")
-            return 200, {"data": [one for one in self.list_by_code(asked.params["code"][0]) if one["status"] in states]}
-        if asked.method != "PATCH" or not asked.path.startswith("/discounts/"):
+    def answer(self, call: ApiCall) -> Answer | None:
+        if call.path == "/discounts" and call.method == "POST":
+            return self._create(call.json)
+        if call.path == "/discounts":
+            states = call.params.get("status", ["active"])[0].split(",")
+            return 200, {"data": [row for row in self.list_by_code(call.params["code"][0]) if row["status"] in states]}
+        if call.method != "PATCH" or not call.path.startswith("/discounts/"):
             return None
-        found = [one for one in self.rows if one["id"] == asked.path.rpartition("/")[2]]
-        if not found:
+        matches = [row for row in self.rows if row["id"] == call.path.rpartition("/")[2]]
+        if not matches:
             return _refuse(404, "not_found", "Entity not found")
-        found[0].update(asked.json)
-        return 200, {"data": found[0]}
+        matches[0].update(call.json)
+        return 200, {"data": matches[0]}
 
     def list_live_ids(self, code: str) -> list[str]:
-        return [one["id"] for one in self.list_by_code(code) if one["status"] == "active"]
+        return [row["id"] for row in self.list_by_code(code) if row["status"] == "active"]
 
     def create_as_brand(self, code: str) -> str:
         return str(self._store({"code": code, "custom_data": None})["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.get_by_code(code)
-        is_percent = told["type"] == "percentage"
+        payload = self.get_by_code(code)
+        is_percent = payload["type"] == "percentage"
         return PlayedTerms(
-            percent=int(told["amount"]) if is_percent else None,
-            cents=None if is_percent else int(told["amount"]),
-            currency=told.get("currency_code"),
-            duration="forever" if told["recur"] else "once",
-            cap=told.get("usage_limit"),
-            expires_at=time_from_text(told["expires_at"]) if "expires_at" in told else None,
-            products=tuple(told.get("restrict_to", ())),
+            percent=int(payload["amount"]) if is_percent else None,
+            cents=None if is_percent else int(payload["amount"]),
+            currency=payload.get("currency_code"),
+            duration="forever" if payload["recur"] else "once",
+            cap=payload.get("usage_limit"),
+            expires_at=time_from_text(payload["expires_at"]) if "expires_at" in payload else None,
+            products=tuple(payload.get("restrict_to", ())),
         )
 
-    def _create(self, wanted: dict[str, Any]) -> Answer:
-        if not _CODE.fullmatch(wanted["code"]) or not wanted["description"] or not isinstance(wanted["amount"], str):
+    def _create(self, fields: dict[str, Any]) -> Answer:
+        if not _CODE.fullmatch(fields["code"]) or not fields["description"] or not isinstance(fields["amount"], str):
             return _refuse(400, "invalid_field", "Request does not pass validation.")
-        if (wanted["type"] == "flat") != ("currency_code" in wanted):
+        if (fields["type"] == "flat") != ("currency_code" in fields):
             return _refuse(400, "invalid_field", "currency_code goes with flat.")
-        if self.list_live_ids(wanted["code"]):
+        if self.list_live_ids(fields["code"]):
             return _refuse(
-                409, "discount_code_conflict", f"Discount code conflicts with {self.list_live_ids(wanted['code'])}"
+                409, "discount_code_conflict", f"Discount code conflicts with {self.list_live_ids(fields['code'])}"
             )
-        return 201, {"data": self._store(wanted)}
+        return 201, {"data": self._store(fields)}
 
-    def _store(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        discount = {**wanted, "id": f"dsc_c{self.number()}", "status": "active"}
+    def _store(self, fields: dict[str, Any]) -> dict[str, Any]:
+        discount = {**fields, "id": f"dsc_c{self.number()}", "status": "active"}
         self.rows.append(discount)
         return discount

@@ -41,21 +41,21 @@ class RecurlyStage(Stage):
         self.invoices: list[dict[str, Any]] = []
         self.transactions: list[dict[str, Any]] = []
 
-    def is_authorized(self, asked: ApiCall) -> bool:
+    def is_authorized(self, call: ApiCall) -> bool:
         token = base64.b64encode(f"{KEY}:".encode()).decode()
-        return asked.headers.get("Authorization") == f"Basic {token}" and asked.headers.get("Accept") == _VERSION
+        return call.headers.get("Authorization") == f"Basic {token}" and call.headers.get("Accept") == _VERSION
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/invoices":
-            return 200, self._page(asked, self.invoices)
-        if asked.path == "/transactions":
-            return 200, self._page(asked, self.transactions)
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/invoices":
+            return 200, self._page(call, self.invoices)
+        if call.path == "/transactions":
+            return 200, self._page(call, self.transactions)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(asked.path)
+        matches = self.objects.get(call.path)
         return (
-            (200, exact_json(found))
-            if found
+            (200, exact_json(matches))
+            if matches
             else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
         )
 
@@ -134,8 +134,8 @@ class RecurlyStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
-        return sign(sent.body, at=int(time.time() * 1000) - 301_000)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time() * 1000) - 301_000)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -148,16 +148,16 @@ class RecurlyStage(Stage):
         self.transactions.append(transaction)
         self.objects[f"/transactions/uuid-{transaction['uuid']}"] = transaction
 
-    def notice(self, object_type: str, event_type: str, **named: Any) -> Notification:
+    def notice(self, object_type: str, event_type: str, **matching: Any) -> Notification:
         """Return what is sent about an object."""
-        told = {
+        payload = {
             "object_type": object_type,
             "site_id": "site1",
             "event_type": event_type,
             "event_time": self._time(),
-            **named,
+            **matching,
         }
-        return sign(json.dumps(told).encode())
+        return sign(json.dumps(payload).encode())
 
     def _redemptions(self, purchase: Purchase) -> list[dict[str, Any]]:
         coupon = {"object": "coupon", "id": self.codes.redeemed_id(purchase), "code": purchase.code}
@@ -187,12 +187,12 @@ class RecurlyStage(Stage):
         self.objects[f"/subscriptions/uuid-u-{subscription_id}"] = subscription
         return subscription
 
-    def _page(self, asked: ApiCall, found: list[dict[str, Any]]) -> bytes:
-        start, limit = int(asked.params.get("cursor", ["0"])[0]), int(asked.params["limit"][0])
-        following = f"{asked.path}?cursor={start + limit}&limit={limit}"
-        has_more = len(found) > start + limit
+    def _page(self, call: ApiCall, matches: list[dict[str, Any]]) -> bytes:
+        start, limit = int(call.params.get("cursor", ["0"])[0]), int(call.params["limit"][0])
+        following = f"{call.path}?cursor={start + limit}&limit={limit}"
+        has_more = len(matches) > start + limit
         return exact_json(
-            {"object": "list", "has_more": has_more, "next": following, "data": found[start : start + limit]}
+            {"object": "list", "has_more": has_more, "next": following, "data": matches[start : start + limit]}
         )
 
     def _time(self) -> str:
@@ -208,7 +208,7 @@ def sign(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECR
 
 def exact_json(value: Any) -> bytes:
     """Return JSON whose numbers stand as their decimals are written."""
-    return json.dumps(value, default=lambda told: f"={told}=").replace('"=', "").replace('="', "").encode()
+    return json.dumps(value, default=lambda payload: f"={payload}=").replace('"=', "").replace('="', "").encode()
 
 
 def _major(cents: int) -> Decimal:

@@ -21,54 +21,54 @@ class RecurlyCodes(CodeBooks):
     product = "gold"
     other_product = "silver"
 
-    def answer(self, asked: ApiCall) -> Answer | None:
-        if not asked.path.startswith("/coupons"):
+    def answer(self, call: ApiCall) -> Answer | None:
+        if not call.path.startswith("/coupons"):
             return None
-        if asked.method == "POST":
-            return self._create(asked.json)
-        name = asked.path.rpartition("/")[2]
+        if call.method == "POST":
+            return self._create(call.json)
+        name = call.path.rpartition("/")[2]
         if name.startswith("code-"):
-            found = self.list_by_code(name.removeprefix("code-"))[-1:]
+            matches = self.list_by_code(name.removeprefix("code-"))[-1:]
         else:
-            found = [one for one in self.rows if one["id"] == name]
-        if not found:
+            matches = [row for row in self.rows if row["id"] == name]
+        if not matches:
             return 404, _MISSING
-        if asked.method == "DELETE":
-            found[0]["state"] = "expired"
-        return 200, found[0]
+        if call.method == "DELETE":
+            matches[0]["state"] = "expired"
+        return 200, matches[0]
 
     def list_live_ids(self, code: str) -> list[str]:
-        return [one["id"] for one in self.list_by_code(code) if one["state"] == "redeemable"]
+        return [row["id"] for row in self.list_by_code(code) if row["state"] == "redeemable"]
 
     def create_as_brand(self, code: str) -> str:
         return str(self._store({"code": code, "name": "Summer"})["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.get_by_code(code)
-        is_percent = told["discount_type"] == "percent"
-        until = told.get("redeem_by_date")
+        payload = self.get_by_code(code)
+        is_percent = payload["discount_type"] == "percent"
+        until = payload.get("redeem_by_date")
         return PlayedTerms(
-            percent=told["discount_percent"] if is_percent else None,
-            cents=None if is_percent else cents_from_text(told["currencies"][0]["discount"]),
-            currency=None if is_percent else told["currencies"][0]["currency"],
-            duration={"single_use": "once", "temporal": "repeating"}.get(told["duration"], "forever"),
-            months=told.get("temporal_amount"),
-            cap=told.get("max_redemptions"),
+            percent=payload["discount_percent"] if is_percent else None,
+            cents=None if is_percent else cents_from_text(payload["currencies"][0]["discount"]),
+            currency=None if is_percent else payload["currencies"][0]["currency"],
+            duration={"single_use": "once", "temporal": "repeating"}.get(payload["duration"], "forever"),
+            months=payload.get("temporal_amount"),
+            cap=payload.get("max_redemptions"),
             expires_at=_end_of(until) if until else None,
-            products=tuple(told.get("plan_codes", ())),
+            products=tuple(payload.get("plan_codes", ())),
         )
 
-    def _create(self, wanted: dict[str, Any]) -> Answer:
-        if self.list_live_ids(wanted["code"]):
+    def _create(self, fields: dict[str, Any]) -> Answer:
+        if self.list_live_ids(fields["code"]):
             return _refuse("code", "has already been taken")
-        if len(wanted["name"]) > 255 or wanted["applies_to_all_plans"] == ("plan_codes" in wanted):
+        if len(fields["name"]) > 255 or fields["applies_to_all_plans"] == ("plan_codes" in fields):
             return _refuse("plan_codes", "goes with applies_to_all_plans false")
-        if (wanted["duration"] == "temporal") != ("temporal_amount" in wanted):
+        if (fields["duration"] == "temporal") != ("temporal_amount" in fields):
             return _refuse("temporal_amount", "goes with temporal")
-        return 201, self._store(wanted)
+        return 201, self._store(fields)
 
-    def _store(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        coupon = {**wanted, "id": f"rcp{self.number()}", "state": "redeemable"}
+    def _store(self, fields: dict[str, Any]) -> dict[str, Any]:
+        coupon = {**fields, "id": f"rcp{self.number()}", "state": "redeemable"}
         self.rows.append(coupon)
         return coupon
 

@@ -39,21 +39,21 @@ class BraintreeStage(Stage):
         self.transactions: dict[str, dict[str, Any]] = {}
         self.customers: dict[str, dict[str, Any]] = {}
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == _BASIC and asked.path.startswith(f"{_HOME}/")
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == _BASIC and call.path.startswith(f"{_HOME}/")
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        match asked.path.removeprefix(_HOME).split("/")[1:]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        match call.path.removeprefix(_HOME).split("/")[1:]:
             case ["plans"]:
                 return 200, xml({"plans": [{"id": "pro"}]})
             case ["customers", customer] if customer in self.customers:
                 return 200, xml({"customer": self.customers[customer]})
             case ["transactions", "advanced_search_ids"]:
-                ids = "".join(f"<item>{found['id']}</item>" for found in self._search(asked))
+                ids = "".join(f"<item>{item['id']}</item>" for item in self._search(call))
                 return 200, f'<search-results><ids type="array">{ids}</ids></search-results>'.encode()
             case ["transactions", "advanced_search"]:
-                wanted = re.findall("<item>(.*?)</item>", asked.body.decode())
-                inside = b"".join(xml({"transaction": one}) for one in self._search(asked) if one["id"] in wanted)
+                fields = re.findall("<item>(.*?)</item>", call.body.decode())
+                inside = b"".join(xml({"transaction": row}) for row in self._search(call) if row["id"] in fields)
                 number = b'<current-page-number type="integer">1</current-page-number>'
                 tag = b"credit-card-transactions"
                 return 200, b"<%b type='collection'>%b%b</%b>" % (tag, number, inside, tag)
@@ -75,15 +75,15 @@ class BraintreeStage(Stage):
             }
         )
         self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
-        told = {**transaction, "status": "submitted_for_settlement"}
-        subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [told]}
-        sent = self.notify("subscription_charged_successfully", {"subscription": subscription})
-        return Sale(purchase, transaction["id"], (sent,))
+        payload = {**transaction, "status": "submitted_for_settlement"}
+        subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [payload]}
+        notification = self.notify("subscription_charged_successfully", {"subscription": subscription})
+        return Sale(purchase, transaction["id"], (notification,))
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         """Settle more of what was authorized, under an id of its own; `sale` becomes such a part as well."""
         part = {
-            **{name: said for name, said in self.transactions[sale.id].items() if name not in ("settled-at",)},
+            **{name: reply for name, reply in self.transactions[sale.id].items() if name not in ("settled-at",)},
             "id": f"bt_tx{self.number()}",
             "amount": _value(cents),
             "created-at": self.time(),
@@ -137,9 +137,9 @@ class BraintreeStage(Stage):
 
     def make(self, transaction: dict[str, Any], **happened: str) -> dict[str, Any]:
         """Keep a transaction; by default it was settled now."""
-        made = {"created-at": self.time(), "status": "settled", **transaction}
-        self.transactions[made["id"]] = {**made, **(happened or {"settled-at": self.time()})}
-        return made
+        created = {"created-at": self.time(), "status": "settled", **transaction}
+        self.transactions[created["id"]] = {**created, **(happened or {"settled-at": self.time()})}
+        return created
 
     def time(self) -> str:
         """Return the time as braintree writes it."""
@@ -159,14 +159,14 @@ class BraintreeStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def forge_signature(self, sent: Notification) -> Notification:
-        return Notification(sent.body + b"AAAA", sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body + b"AAAA", notification.headers)
 
-    def _search(self, asked: ApiCall) -> list[dict[str, Any]]:
+    def _search(self, call: ApiCall) -> list[dict[str, Any]]:
         """Return what a search is for: since when what happened to it."""
-        said = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', asked.body.decode())
-        assert said is not None, asked.body
-        return [found for found in self.transactions.values() if found.get(said[1], "") >= said[2]]
+        reply = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', call.body.decode())
+        assert reply is not None, call.body
+        return [item for item in self.transactions.values() if item.get(reply[1], "") >= reply[2]]
 
 
 def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notification:
@@ -180,9 +180,9 @@ def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notifi
 def xml(value: Any, name: str = "") -> bytes:
     """Return a value as braintree's XML: lists are arrays of what their name is the plural of."""
     if isinstance(value, dict):
-        inside, attributes = b"".join(xml(one, key) for key, one in value.items()), ""
+        inside, attributes = b"".join(xml(row, key) for key, row in value.items()), ""
     elif isinstance(value, list):
-        inside, attributes = b"".join(xml(one, name.removesuffix("s")) for one in value), ' type="array"'
+        inside, attributes = b"".join(xml(row, name.removesuffix("s")) for row in value), ' type="array"'
     else:
         inside, attributes = escape(value or "").encode(), ' nil="true"' if value is None else ""
     return b"<%b%b>%b</%b>" % (name.encode(), attributes.encode(), inside, name.encode()) if name else inside

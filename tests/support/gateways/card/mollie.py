@@ -36,21 +36,21 @@ class MollieStage(Stage):
         self.made_there: list[dict[str, Any]] = []
         self.page = 250
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path in _LISTS:
-            return 200, self._list(asked)
-        if asked.path == "/v2/webhooks" and asked.method == "POST":
-            made = {"id": f"hook_{self.number()}", "webhookSecret": SECRET, **asked.json}
-            self.objects[f"/v2/webhooks/{made['id']}"] = made
-            return 201, made
-        if asked.method == "DELETE":
-            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        if (found := self.objects.get(asked.path)) is None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path in _LISTS:
+            return 200, self._list(call)
+        if call.path == "/v2/webhooks" and call.method == "POST":
+            created = {"id": f"hook_{self.number()}", "webhookSecret": SECRET, **call.json}
+            self.objects[f"/v2/webhooks/{created['id']}"] = created
+            return 201, created
+        if call.method == "DELETE":
+            return (204, None) if self.objects.pop(call.path, None) else (404, _MISSING)
+        if (matches := self.objects.get(call.path)) is None:
             return 404, _MISSING
-        return 200, {**found, "_embedded": self._list_embedded(found["id"])} if "embed" in asked.params else found
+        return 200, {**matches, "_embedded": self._list_embedded(matches["id"])} if "embed" in call.params else matches
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         order_id = self.objects[f"/v2/payments/{sale.id}"]["orderId"]
@@ -84,7 +84,7 @@ class MollieStage(Stage):
 
     def restore(self) -> tuple[Notification, ...]:
         """Let the last refund fail after all: its money comes back."""
-        refund = next(made for made in reversed(self.made_there) if made["resource"] == "refund")
+        refund = next(created for created in reversed(self.made_there) if created["resource"] == "refund")
         refund["status"] = "failed"
         return (self._notify("refund.failed", refund),)
 
@@ -94,12 +94,12 @@ class MollieStage(Stage):
         kind = "chargeback.received" if state == "lost" else "chargeback.reversed"
         return (self._notify(kind, self.make({**chargeback, "reversedAt": back})),)
 
-    def make(self, made: dict[str, Any]) -> dict[str, Any]:
+    def make(self, created: dict[str, Any]) -> dict[str, Any]:
         """Keep a payment, refund or chargeback."""
-        self.made_there.append(made)
-        if made["resource"] == "payment":
-            self.objects[f"/v2/payments/{made['id']}"] = made
-        return made
+        self.made_there.append(created)
+        if created["resource"] == "payment":
+            self.objects[f"/v2/payments/{created['id']}"] = created
+        return created
 
     def create_unknown_event(self) -> Notification:
         return self._notify("payment-link.paid", {"id": "pl_1"})
@@ -132,17 +132,20 @@ class MollieStage(Stage):
         return sign(json.dumps(event).encode())
 
     def _list_embedded(self, payment_id: str) -> dict[str, Any]:
-        of_it = [made for made in self.made_there if made.get("paymentId") == payment_id]
-        return {f"{name}s": [made for made in of_it if made["resource"] == name] for name in ("refund", "chargeback")}
+        of_it = [created for created in self.made_there if created.get("paymentId") == payment_id]
+        return {
+            f"{name}s": [created for created in of_it if created["resource"] == name]
+            for name in ("refund", "chargeback")
+        }
 
-    def _list(self, asked: ApiCall) -> dict[str, Any]:
-        found = [made for made in self.made_there[::-1] if made["id"].startswith(_LISTS[asked.path])]
-        if after := asked.params.get("from"):
-            found = found[[made["id"] for made in found].index(after[0]) :]
-        size = min(self.page, int(asked.params["limit"][0]))
-        page, rest = found[:size], found[size:]
-        following = {"href": f"https://api.mollie.com{asked.path}?from={rest[0]['id']}&limit={size}"} if rest else None
-        return {"_embedded": {asked.path.removeprefix("/v2/"): page}, "_links": {"next": following}}
+    def _list(self, call: ApiCall) -> dict[str, Any]:
+        matches = [created for created in self.made_there[::-1] if created["id"].startswith(_LISTS[call.path])]
+        if after := call.params.get("from"):
+            matches = matches[[created["id"] for created in matches].index(after[0]) :]
+        size = min(self.page, int(call.params["limit"][0]))
+        page, rest = matches[:size], matches[size:]
+        following = {"href": f"https://api.mollie.com{call.path}?from={rest[0]['id']}&limit={size}"} if rest else None
+        return {"_embedded": {call.path.removeprefix("/v2/"): page}, "_links": {"next": following}}
 
 
 def build_classic_call(payment_id: str) -> Notification:

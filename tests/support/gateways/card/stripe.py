@@ -36,24 +36,24 @@ class StripeStage(Stage):
         self.listed: dict[str, list[dict[str, Any]]] = {}
         self.codes = StripeCodes(self.number, lambda: int(self.now.timestamp()))
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") in (f"Bearer {KEY}", f"Bearer {TEST_KEY}")
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") in (f"Bearer {KEY}", f"Bearer {TEST_KEY}")
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/v1/events":
-            return 200, _page(self.events[::-1], asked)
-        if asked.path in ("/v1/invoices", "/v1/refunds"):
-            return 200, _page(self.listed.get(asked.path, [])[::-1], asked)
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/v1/events":
+            return 200, _page(self.events[::-1], call)
+        if call.path in ("/v1/invoices", "/v1/refunds"):
+            return 200, _page(self.listed.get(call.path, [])[::-1], call)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if asked.path == "/v1/webhook_endpoints" and asked.method == "POST":
-            made = {"id": f"we_{self.number()}", "url": asked.form["url"][0], "secret": SECRET}
-            self.objects[f"/v1/webhook_endpoints/{made['id']}"] = made
-            return 200, made
-        if asked.method == "DELETE":
-            return (200, {"deleted": True}) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, found) if found else (404, _MISSING)
+        if call.path == "/v1/webhook_endpoints" and call.method == "POST":
+            created = {"id": f"we_{self.number()}", "url": call.form["url"][0], "secret": SECRET}
+            self.objects[f"/v1/webhook_endpoints/{created['id']}"] = created
+            return 200, created
+        if call.method == "DELETE":
+            return (200, {"deleted": True}) if self.objects.pop(call.path, None) else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, matches) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         number = str(self.number())
@@ -85,8 +85,8 @@ class StripeStage(Stage):
             "metadata": {},
         }
         self.objects[f"/v1/charges/ch_{number}"] = paid.charge()
-        sent = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", paid.payment()))
-        return Sale(purchase, f"in_{number}", sent)
+        notification = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", paid.payment()))
+        return Sale(purchase, f"in_{number}", notification)
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         return (self._event("charge.refunded", self._given_back(sale, cents)),)
@@ -141,11 +141,11 @@ class StripeStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
-        return sign(sent.body, at=int(time.time()) - 301)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301)
 
-    def _event(self, kind: str, told: dict[str, Any]) -> Notification:
-        event = stripe_objects.build_event(f"evt_{self.number()}", kind, told, created=int(self.now.timestamp()))
+    def _event(self, kind: str, payload: dict[str, Any]) -> Notification:
+        event = stripe_objects.build_event(f"evt_{self.number()}", kind, payload, created=int(self.now.timestamp()))
         self.events.append(event)
         return sign(json.dumps(event).encode())
 
@@ -156,10 +156,8 @@ class StripeStage(Stage):
         return self.objects[path]
 
 
-def _page(newest_first: list[dict[str, Any]], asked: ApiCall) -> dict[str, Any]:
-    return stripe_objects.build_page(
-        asked.path, newest_first, {name: values[0] for name, values in asked.params.items()}
-    )
+def _page(newest_first: list[dict[str, Any]], call: ApiCall) -> dict[str, Any]:
+    return stripe_objects.build_page(call.path, newest_first, {name: values[0] for name, values in call.params.items()})
 
 
 def sign(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Notification:

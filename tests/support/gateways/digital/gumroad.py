@@ -37,35 +37,35 @@ class GumroadStage(Stage):
         self.codes = GumroadCodes(self.number)
         self.says_no_to = ""
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found: Any = None
-        if asked.path == "/v2/user":
-            found = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}
-        elif asked.path == "/v2/sales":
-            found = self._page(asked)
-        elif asked.path == "/v2/resource_subscriptions" and asked.method == "PUT":
-            found = self._subscribe({name: values[0] for name, values in asked.form.items()})
-        elif asked.path.startswith("/v2/resource_subscriptions/"):
-            found = self.subscriptions.pop(unquote(asked.path).split("/", 3)[3], None)
-        elif sale := self.sales.get(unquote(asked.path).removeprefix("/v2/sales/")):
-            found = {"sale": sale}
-        return 200, {"success": found is not None, **(found or {"message": "The sale was not found."})}
+        matches: Any = None
+        if call.path == "/v2/user":
+            matches = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}
+        elif call.path == "/v2/sales":
+            matches = self._page(call)
+        elif call.path == "/v2/resource_subscriptions" and call.method == "PUT":
+            matches = self._subscribe({name: values[0] for name, values in call.form.items()})
+        elif call.path.startswith("/v2/resource_subscriptions/"):
+            matches = self.subscriptions.pop(unquote(call.path).split("/", 3)[3], None)
+        elif sale := self.sales.get(unquote(call.path).removeprefix("/v2/sales/")):
+            matches = {"sale": sale}
+        return 200, {"success": matches is not None, **(matches or {"message": "The sale was not found."})}
 
     def pay(self, purchase: Purchase) -> Sale:
         sale = self.sale(purchase, subscription_id=f"SUB{purchase.customer}==", recurring_charge=bool(purchase.renews))
         return Sale(purchase, sale["id"], (self.ping("sale", sale, purchase),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        told = self.sales[sale.id]
-        left = round(float(told["amount_refundable_in_currency"].replace(",", "")) * 100) - cents
-        told["amount_refundable_in_currency"] = f"{left / 100:,.2f}"
-        told["refunded"], told["partially_refunded"] = left == 0, left > 0
-        return (self.ping("refund", told, sale.purchase),)
+        payload = self.sales[sale.id]
+        left = round(float(payload["amount_refundable_in_currency"].replace(",", "")) * 100) - cents
+        payload["amount_refundable_in_currency"] = f"{left / 100:,.2f}"
+        payload["refunded"], payload["partially_refunded"] = left == 0, left > 0
+        return (self.ping("refund", payload, sale.purchase),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         trial = {"free_trial_ended": False, "free_trial_ends_on": "Dec 4, 2026", "price": 2900}
@@ -86,7 +86,7 @@ class GumroadStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return Notification(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
-    def forge_signature(self, sent: Notification) -> Notification:
+    def forge_signature(self, notification: Notification) -> Notification:
         raise CannotPlay(self.cannot["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class GumroadStage(Stage):
 
     def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Notification:
         """Return what is posted about a sale: a form, whose brackets are encoded twice."""
-        told = {
+        payload = {
             "resource_name": name,
             "seller_id": SELLER,
             "sale_id": sale["id"],
@@ -135,21 +135,21 @@ class GumroadStage(Stage):
             **({"url_params%5Baffiliate_slug%5D": purchase.slug} if purchase.slug else {}),
             **other,
         }
-        return form(told)
+        return form(payload)
 
-    def _subscribe(self, wanted: dict[str, str]) -> dict[str, Any] | None:
-        if wanted["resource_name"] == self.says_no_to:
+    def _subscribe(self, fields: dict[str, str]) -> dict[str, Any] | None:
+        if fields["resource_name"] == self.says_no_to:
             return None
-        made = {"id": f"SUBSCRIPTION{self.number()}==", **wanted}
-        self.subscriptions[made["id"]] = made
-        return {"resource_subscription": made}
+        created = {"id": f"SUBSCRIPTION{self.number()}==", **fields}
+        self.subscriptions[created["id"]] = created
+        return {"resource_subscription": created}
 
-    def _page(self, asked: ApiCall) -> dict[str, Any]:
-        wanted = {name: values[0] for name, values in asked.params.items()}
-        newest = [sale for sale in reversed(self.sales.values()) if sale["created_at"] >= wanted.get("after", "")]
-        if "email" in wanted:
-            newest = [sale for sale in newest if sale["email"] == wanted["email"]]
-        start = int(wanted.get("page_key", 0))
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        fields = {name: values[0] for name, values in call.params.items()}
+        newest = [sale for sale in reversed(self.sales.values()) if sale["created_at"] >= fields.get("after", "")]
+        if "email" in fields:
+            newest = [sale for sale in newest if sale["email"] == fields["email"]]
+        start = int(fields.get("page_key", 0))
         more = {"next_page_key": str(start + _PAGE)} if len(newest) > start + _PAGE else {}
         return {"sales": [sale for sale in newest if sale["price"] != 0][start : start + _PAGE], **more}
 

@@ -34,26 +34,26 @@ class ThriveCartStage(Stage):
         self.transactions: list[dict[str, Any]] = []
         self.subscribed: list[str] = []
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/api/external/ping":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/api/external/ping":
             return 200, {"account_name": "brand"}
-        if asked.path == "/api/external/subscribe":
-            self.subscribed.append(asked.json["target_url"])
+        if call.path == "/api/external/subscribe":
+            self.subscribed.append(call.json["target_url"])
             return 200, {"success": True}
-        if asked.path == "/api/external/unsubscribe":
-            if asked.json["url"] not in self.subscribed:
+        if call.path == "/api/external/unsubscribe":
+            if call.json["url"] not in self.subscribed:
                 return 404, {"error": "There is no such subscription"}
-            self.subscribed.remove(asked.json["url"])
+            self.subscribed.remove(call.json["url"])
             return 200, {"success": True}
-        if asked.path == "/api/external/transactions":
-            wanted = {name: values[0] for name, values in asked.params.items()}
-            found = [one for one in reversed(self.transactions) if wanted["query"] in ("", one["order_id"])]
-            number, size = int(wanted["page"]), int(wanted["perPage"])
-            page = found[(number - 1) * size : number * size]
-            return 200, {"transactions": page, "meta": {"total": len(found), "results": len(page)}}
+        if call.path == "/api/external/transactions":
+            fields = {name: values[0] for name, values in call.params.items()}
+            matches = [row for row in reversed(self.transactions) if fields["query"] in ("", row["order_id"])]
+            number, size = int(fields["page"]), int(fields["perPage"])
+            page = matches[(number - 1) * size : number * size]
+            return 200, {"transactions": page, "meta": {"total": len(matches), "results": len(page)}}
         return 404, {"error": "Not found"}
 
     def pay(self, purchase: Purchase) -> Sale:
@@ -62,30 +62,30 @@ class ThriveCartStage(Stage):
             order_id = purchase.renews.id.split(":")[0]
             invoice_id = f"00000000{number}-2"
             event_id = self.transact("rebill", order_id, invoice_id, purchase.cents, purchase)
-            told = self.build_event("order_rebill", order_id, invoice_id, purchase)
-            told |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
-            told["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
-            sent = Notification(json.dumps(told).encode(), {"Content-Type": "application/json"})
-            return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (sent,))
+            payload = self.build_event("order_rebill", order_id, invoice_id, purchase)
+            payload |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
+            payload["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
+            notification = Notification(json.dumps(payload).encode(), {"Content-Type": "application/json"})
+            return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (notification,))
         order_id, invoice_id = f"3800000{number}", f"00000000{number}"
         if purchase.cents:
             self.transact("charge", order_id, invoice_id, purchase.cents, purchase)
-        told = self.build_event("order.success", order_id, invoice_id, purchase)
-        told["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
-        return Sale(purchase, f"{order_id}:{invoice_id}", (form(told),))
+        payload = self.build_event("order.success", order_id, invoice_id, purchase)
+        payload["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
+        return Sale(purchase, f"{order_id}:{invoice_id}", (form(payload),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         order_id, invoice_id = sale.id.split(":")[:2]
         event_id = self.transact("refund", order_id, invoice_id, cents, sale.purchase)
-        told = self.build_event("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
-        told["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
-        return (form(told),)
+        payload = self.build_event("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
+        payload["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
+        return (form(payload),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         number = self.number()
-        told = self.build_event("order.success", f"3800000{number}", f"00000000{number}", purchase)
-        told["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
-        return (form(told),)
+        payload = self.build_event("order.success", f"3800000{number}", f"00000000{number}", purchase)
+        payload["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
+        return (form(payload),)
 
     def create_unknown_event(self) -> Notification:
         return form(self.build_event("cart.abandoned", "null", "null", Purchase()))
@@ -93,16 +93,16 @@ class ThriveCartStage(Stage):
     def create_malformed_event(self) -> Notification:
         return form({**self.build_event("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
 
-    def forge_signature(self, sent: Notification) -> Notification:
-        return Notification(sent.body.replace(WORD.encode(), b"SECRETWORM"), sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body.replace(WORD.encode(), b"SECRETWORM"), notification.headers)
 
     def transact(self, kind: str, order_id: str, invoice_id: str, cents: int, purchase: Purchase) -> str:
         """Keep a transaction; return the id of its event."""
         event_id = f"13250{self.number():05}"
-        made = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
-        made |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
-        made |= {"timestamp": int(self.now.timestamp()), "customer": {"name": "Ann", "email": purchase.email}}
-        self.transactions.append(made)
+        created = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
+        created |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
+        created |= {"timestamp": int(self.now.timestamp()), "customer": {"name": "Ann", "email": purchase.email}}
+        self.transactions.append(created)
         return event_id
 
     def build_event(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
@@ -125,10 +125,10 @@ class ThriveCartStage(Stage):
         }
 
 
-def form(told: dict[str, Any]) -> Notification:
+def form(payload: dict[str, Any]) -> Notification:
     """Return a form as it is posted, with brackets."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    return Notification(urlencode(list(_fields("", told))).encode(), headers)
+    return Notification(urlencode(list(_fields("", payload))).encode(), headers)
 
 
 def _fields(name: str, value: Any) -> Any:

@@ -43,28 +43,30 @@ class BigCommerceStage(Stage):
         self.has_uninstalled = True
         self.forbidden: set[str] = set()
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        return asked.headers.get("X-Auth-Token") == TOKEN
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("X-Auth-Token") == TOKEN
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        path = asked.path.removeprefix(f"/stores/{STORE}")
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        path = call.path.removeprefix(f"/stores/{STORE}")
         if any(part in path for part in self.forbidden):
             return 403, {"status": 403, "title": "You don't have a required scope to access the endpoint"}
         if path.startswith("/v3/hooks"):
-            return self._edit_hook(asked, path.removeprefix("/v3/hooks").lstrip("/"))
-        if (coded := self.codes.answer(asked)) is not None:
+            return self._edit_hook(call, path.removeprefix("/v3/hooks").lstrip("/"))
+        if (coded := self.codes.answer(call)) is not None:
             return coded
         if path == "/v2/orders":
             orders = [
-                found for key, found in self.objects.items() if key.startswith("/v2/orders/") and key.count("/") == 3
+                matches
+                for key, matches in self.objects.items()
+                if key.startswith("/v2/orders/") and key.count("/") == 3
             ]
-            page = _page(asked, orders)
+            page = _page(call, orders)
             return (200, page) if page else (204, None)
         if path == "/v3/orders/payment_actions/refunds":
-            refunds = [found for key, found in self.objects.items() if key.startswith(f"{path}/")]
-            return 200, {"data": [refund["data"] for refund in _page(asked, refunds)], "meta": {}}
-        found = self.objects.get(path)
-        return (404, {"status": 404, "title": "Not found"}) if found is None else (200, found)
+            refunds = [matches for key, matches in self.objects.items() if key.startswith(f"{path}/")]
+            return 200, {"data": [refund["data"] for refund in _page(call, refunds)], "meta": {}}
+        matches = self.objects.get(path)
+        return (404, {"status": 404, "title": "Not found"}) if matches is None else (200, matches)
 
     def pay(self, purchase: Purchase) -> Sale:
         order_id = 250 + self.number()
@@ -107,7 +109,7 @@ class BigCommerceStage(Stage):
         self.objects[f"/v3/orders/payment_actions/refunds/{refund_id}"] = {"data": refund}
         of_order = self.objects.setdefault(f"/v3/orders/{sale.id}/payment_actions/refunds", {"data": []})
         of_order["data"].append(refund)
-        back = sum(round(one["total_amount"] * 100) for one in of_order["data"])
+        back = sum(round(row["total_amount"] * 100) for row in of_order["data"])
         self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _WHOLE if back == sale.purchase.cents else _PART
         data = {"type": "order", "id": int(sale.id), "refund": {"refund_id": refund_id}}
         return (self.notify("store/order/refund/created", data),)
@@ -145,8 +147,8 @@ class BigCommerceStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body, word=self.word)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
-        return sign(sent.body, at=int(time.time()) - 301, word=self.word)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301, word=self.word)
 
     def notify_status_change(self, order_id: int, *, before: int) -> Notification:
         """Return the callback of an order whose status changed."""
@@ -156,26 +158,26 @@ class BigCommerceStage(Stage):
 
     def notify(self, scope: str, data: dict[str, Any]) -> Notification:
         """Return a callback of a scope."""
-        said = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
-        digest = hashlib.sha1(json.dumps(said).encode(), usedforsecurity=False).hexdigest()
-        body = json.dumps({**said, "hash": digest, "producer": f"stores/{STORE}"}).encode()
+        reply = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
+        digest = hashlib.sha1(json.dumps(reply).encode(), usedforsecurity=False).hexdigest()
+        body = json.dumps({**reply, "hash": digest, "producer": f"stores/{STORE}"}).encode()
         return sign(body, f"msg_{self.number()}", word=self.word)
 
-    def _edit_hook(self, asked: ApiCall, number: str) -> tuple[int, Any]:
-        if asked.method == "POST":
-            if asked.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
+    def _edit_hook(self, call: ApiCall, number: str) -> tuple[int, Any]:
+        if call.method == "POST":
+            if call.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
                 return 422, {"status": 422, "title": "The scope is invalid"}
-            made = {"id": 100 + self.number(), **asked.json}
-            self.word = made["headers"]["X-Hook-Token"]
-            self.hooks[str(made["id"])] = made
-            return 200, {"data": made}
+            created = {"id": 100 + self.number(), **call.json}
+            self.word = created["headers"]["X-Hook-Token"]
+            self.hooks[str(created["id"])] = created
+            return 200, {"data": created}
         hook = self.hooks.get(number)
         if hook is None:
             return 404, {"status": 404, "title": "Not found"}
-        if asked.method == "DELETE":
+        if call.method == "DELETE":
             self.hooks.pop(number)
-        elif asked.method == "PUT":
-            hook.update(asked.json)
+        elif call.method == "PUT":
+            hook.update(call.json)
         return 200, {"data": hook}
 
 
@@ -190,6 +192,6 @@ def sign(
     return Notification(body, {**headers, "X-Hook-Token": word, "Content-Type": "application/json"})
 
 
-def _page(asked: ApiCall, found: list[Any]) -> list[Any]:
-    count, number = int(asked.params["limit"][0]), int(asked.params["page"][0])
-    return found[(number - 1) * count : number * count]
+def _page(call: ApiCall, matches: list[Any]) -> list[Any]:
+    count, number = int(call.params["limit"][0]), int(call.params["page"][0])
+    return matches[(number - 1) * count : number * count]

@@ -20,34 +20,34 @@ class BigCommerceCodes(CodeBooks):
         super().__init__(number)
         self.promotions: dict[int, dict[str, Any]] = {}
 
-    def answer(self, asked: ApiCall) -> Answer | None:
-        _, _, path = asked.path.partition("/v3/promotions")
-        if "/v3/promotions" not in asked.path:
+    def answer(self, call: ApiCall) -> Answer | None:
+        _, _, path = call.path.partition("/v3/promotions")
+        if "/v3/promotions" not in call.path:
             return None
-        wanted = {name: values[0] for name, values in asked.params.items()}
+        fields = {name: values[0] for name, values in call.params.items()}
         if path == "/codes":
-            return self._by_text(asked.method, wanted["code"])
+            return self._by_text(call.method, fields["code"])
         if path == "":
-            return self._create(asked.json) if asked.method == "POST" else self._list_by_name(wanted)
+            return self._create(call.json) if call.method == "POST" else self._list_by_name(fields)
         number, _, rest = path.removeprefix("/").partition("/")
         promotion = self.promotions.get(int(number))
         if promotion is None:
             return 404, {"status": 404, "title": "Promotion not found"}
         if rest == "codes":
-            if asked.method == "POST":
-                return self._code(promotion, asked.json)
-            return 200, {"data": [one for one in self.rows if one["promotion"] == promotion["id"]], "meta": {}}
-        if asked.method == "PUT":
-            promotion.update(asked.json)
-        elif asked.method == "DELETE":
-            if any(one["promotion"] == promotion["id"] for one in self.rows):
+            if call.method == "POST":
+                return self._code(promotion, call.json)
+            return 200, {"data": [row for row in self.rows if row["promotion"] == promotion["id"]], "meta": {}}
+        if call.method == "PUT":
+            promotion.update(call.json)
+        elif call.method == "DELETE":
+            if any(row["promotion"] == promotion["id"] for row in self.rows):
                 return _refuse("A promotion with codes cannot be deleted")
             del self.promotions[promotion["id"]]
             return 204, None
         return 200, {"data": promotion, "meta": {}}
 
     def list_live_ids(self, code: str) -> list[str]:
-        rows = [one["promotion"] for one in self.list_by_code(code)]
+        rows = [row["promotion"] for row in self.list_by_code(code)]
         return [str(number) for number in rows if self.promotions[number]["status"] == "ENABLED"]
 
     def create_as_brand(self, code: str) -> str:
@@ -70,27 +70,27 @@ class BigCommerceCodes(CodeBooks):
             expires_at=time_from_text(promotion["end_date"]) if "end_date" in promotion else None,
         )
 
-    def _create(self, wanted: dict[str, Any]) -> Answer:
-        if wanted.get("redemption_type") != "COUPON" or not wanted.get("name") or len(wanted.get("rules", ())) != 1:
+    def _create(self, fields: dict[str, Any]) -> Answer:
+        if fields.get("redemption_type") != "COUPON" or not fields.get("name") or len(fields.get("rules", ())) != 1:
             return _refuse("The promotion is not valid")
-        promotion = {**wanted, "id": self.number()}
+        promotion = {**fields, "id": self.number()}
         self.promotions[promotion["id"]] = promotion
         return 201, {"data": promotion, "meta": {}}
 
-    def _list_by_name(self, wanted: dict[str, str]) -> Answer:
-        return 200, {"data": [one for one in self.promotions.values() if one["name"] == wanted["name"]], "meta": {}}
+    def _list_by_name(self, fields: dict[str, str]) -> Answer:
+        return 200, {"data": [row for row in self.promotions.values() if row["name"] == fields["name"]], "meta": {}}
 
-    def _code(self, promotion: dict[str, Any], wanted: dict[str, Any]) -> Answer:
-        if not _CODE.fullmatch(wanted["code"]):
+    def _code(self, promotion: dict[str, Any], fields: dict[str, Any]) -> Answer:
+        if not _CODE.fullmatch(fields["code"]):
             return _refuse("The code is not valid")
-        if self.list_by_code(wanted["code"]):
+        if self.list_by_code(fields["code"]):
             return _refuse("The code is in use")
-        row = {**wanted, "id": self.number(), "promotion": promotion["id"]}
+        row = {**fields, "id": self.number(), "promotion": promotion["id"]}
         self.rows.append(row)
         return 201, {"data": row, "meta": {}}
 
     def _by_text(self, method: str, code: str) -> Answer:
         if method == "DELETE":
-            self.rows = [one for one in self.rows if one not in self.list_by_code(code)]
+            self.rows = [row for row in self.rows if row not in self.list_by_code(code)]
             return 204, None
         return 200, {"data": self.list_by_code(code), "meta": {}}

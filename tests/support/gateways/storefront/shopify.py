@@ -42,24 +42,24 @@ class ShopifyStage(Stage):
         self.unreadable: set[str] = set()
         self.hooks: dict[str, dict[str, str]] = {}
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        if asked.path == "/admin/oauth/access_token":
-            return asked.form["client_id"] == [CLIENT] and asked.form["client_secret"] == [SECRET]
-        return asked.headers.get("X-Shopify-Access-Token") == self.token
+    def is_authorized(self, call: ApiCall) -> bool:
+        if call.path == "/admin/oauth/access_token":
+            return call.form["client_id"] == [CLIENT] and call.form["client_secret"] == [SECRET]
+        return call.headers.get("X-Shopify-Access-Token") == self.token
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/admin/oauth/access_token":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/admin/oauth/access_token":
             self.tokens_given += 1
             return 200, {"access_token": self.token, "scope": ",".join(self.scopes), "expires_in": 86399}
-        if asked.path != "/admin/api/2026-10/graphql.json":
+        if call.path != "/admin/api/2026-10/graphql.json":
             return 404, {"errors": "Not Found"}
-        if (coded := self.codes.answer(asked)) is not None:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if (told := self.pixels.answer(asked)) is not None:
-            return told
-        name = asked.json["query"].split("(")[0].split("{")[0].split()[1]
-        said = getattr(self, f"_said_{name.lower()}")(asked.json["variables"])
-        return 200, {"data": said, "extensions": {"cost": {"requestedQueryCost": 3}}}
+        if (payload := self.pixels.answer(call)) is not None:
+            return payload
+        name = call.json["query"].split("(")[0].split("{")[0].split()[1]
+        reply = getattr(self, f"_said_{name.lower()}")(call.json["variables"])
+        return 200, {"data": reply, "extensions": {"cost": {"requestedQueryCost": 3}}}
 
     def pay(self, purchase: Purchase) -> Sale:
         order_id = str(_FIRST_ORDER + self.number())
@@ -97,13 +97,13 @@ class ShopifyStage(Stage):
             "amount": _money(cents),
             "currency": sale.purchase.currency,
         }
-        told = {
+        payload = {
             "id": 880_000 + self.number(),
             "order_id": int(sale.id),
             "processed_at": self._format_now(),
             "transactions": [transaction],
         }
-        return (self.notify("refunds/create", told),)
+        return (self.notify("refunds/create", payload),)
 
     def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         return self._change_order(sale, financial_status="voided", cancelled_at=self._format_now())
@@ -122,7 +122,7 @@ class ShopifyStage(Stage):
         return (self.notify("orders/updated", order),)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
-        told = {
+        payload = {
             "id": 285_000 + int(sale.id) % 1000,
             "order_id": int(sale.id),
             "type": "chargeback",
@@ -131,7 +131,7 @@ class ShopifyStage(Stage):
             "currency": sale.purchase.currency,
             "initiated_at": self._format_now(),
         }
-        return (self.notify("disputes/create" if state == "opened" else "disputes/update", told),)
+        return (self.notify("disputes/create" if state == "opened" else "disputes/update", payload),)
 
     def uninstall(self) -> tuple[Notification, ...]:
         return (self.notify("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
@@ -145,9 +145,9 @@ class ShopifyStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign("orders/paid", body)
 
-    def notify(self, topic: str, told: dict[str, Any]) -> Notification:
+    def notify(self, topic: str, payload: dict[str, Any]) -> Notification:
         """Return a webhook of a topic."""
-        return sign(topic, json.dumps(told).encode(), webhook_id=f"b54557e4-{self.number()}")
+        return sign(topic, json.dumps(payload).encode(), webhook_id=f"b54557e4-{self.number()}")
 
     def _format_now(self) -> str:
         return self.now.isoformat(timespec="seconds")
@@ -163,15 +163,15 @@ class ShopifyStage(Stage):
         return {"webhookSubscriptions": {"nodes": list(self.hooks.values())}}
 
     def _said_hook(self, variables: dict[str, Any]) -> dict[str, Any]:
-        made = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
+        created = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
         errors = []
-        if any((hook["topic"], hook["uri"]) == (made["topic"], made["uri"]) for hook in self.hooks.values()):
+        if any((hook["topic"], hook["uri"]) == (created["topic"], created["uri"]) for hook in self.hooks.values()):
             errors = [_TAKEN]
-        if made["topic"].startswith("DISPUTES") and "read_shopify_payments_disputes" not in self.scopes:
+        if created["topic"].startswith("DISPUTES") and "read_shopify_payments_disputes" not in self.scopes:
             errors = [{"field": ["topic"], "message": "You cannot create a webhook subscription with this topic"}]
         if not errors:
-            self.hooks[made["id"]] = made
-        return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else made, "userErrors": errors}}
+            self.hooks[created["id"]] = created
+        return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else created, "userErrors": errors}}
 
     def _said_unhook(self, variables: dict[str, Any]) -> dict[str, Any]:
         gone = self.hooks.pop(variables["id"], None)
@@ -185,17 +185,17 @@ class ShopifyStage(Stage):
 
     def _said_refunded(self, variables: dict[str, Any]) -> dict[str, Any]:
         order_id = variables["id"].rpartition("/")[2]
-        known = order_id in self.orders and order_id not in self.unreadable
+        existing = order_id in self.orders and order_id not in self.unreadable
         return {
             "shop": {"currencyCode": "USD"},
-            "order": {"totalRefundedSet": self._refunded_amount(order_id)} if known else None,
+            "order": {"totalRefundedSet": self._refunded_amount(order_id)} if existing else None,
         }
 
     def _said_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
-        found = [self._node(order_id) for order_id in self.orders]
+        matches = [self._node(order_id) for order_id in self.orders]
         first = int(variables["after"] or 0)
-        page = {"hasNextPage": len(found) > first + 2, "endCursor": str(first + 2)}
-        return {"orders": {"nodes": found[first : first + 2], "pageInfo": page}}
+        page = {"hasNextPage": len(matches) > first + 2, "endCursor": str(first + 2)}
+        return {"orders": {"nodes": matches[first : first + 2], "pageInfo": page}}
 
     def _node(self, order_id: str) -> dict[str, Any]:
         order = self.orders[order_id]

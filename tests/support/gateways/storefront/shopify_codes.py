@@ -13,8 +13,8 @@ class ShopifyCodes(CodeBooks):
 
     may = True
 
-    def answer(self, asked: ApiCall) -> Answer | None:
-        query, variables = asked.json["query"], asked.json["variables"]
+    def answer(self, call: ApiCall) -> Answer | None:
+        query, variables = call.json["query"], call.json["variables"]
         acts = {
             "codeDiscountNodeByCode": self._find_by_code,
             "discountCodeBasicCreate": self._create,
@@ -31,52 +31,52 @@ class ShopifyCodes(CodeBooks):
         return None
 
     def list_live_ids(self, code: str) -> list[str]:
-        return [one["id"] for one in self.list_by_code(code) if one["status"] == "ACTIVE"]
+        return [row["id"] for row in self.list_by_code(code) if row["status"] == "ACTIVE"]
 
     def create_as_brand(self, code: str) -> str:
         return self._store({"title": "Summer", "code": code})
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.get_by_code(code)
-        value = told["customerGets"]["value"]
-        assert told["customerGets"]["items"] == {"all": True}
+        payload = self.get_by_code(code)
+        value = payload["customerGets"]["value"]
+        assert payload["customerGets"]["items"] == {"all": True}
         is_percent = "percentage" in value
-        renews = told["customerGets"].get("appliesOnSubscription") is True and told["recurringCycleLimit"] == 0
+        renews = payload["customerGets"].get("appliesOnSubscription") is True and payload["recurringCycleLimit"] == 0
         return PlayedTerms(
             percent=cents_from_text(value["percentage"]) if is_percent else None,
             cents=None if is_percent else cents_from_text(value["discountAmount"]["amount"]),
             currency=None if is_percent else self.currency,
             duration="forever" if renews else "once",
-            cap=told["usageLimit"],
-            expires_at=time_from_text(told["endsAt"]) if told["endsAt"] else None,
+            cap=payload["usageLimit"],
+            expires_at=time_from_text(payload["endsAt"]) if payload["endsAt"] else None,
         )
 
     def _find_by_code(self, variables: dict[str, Any]) -> dict[str, Any] | None:
-        found = next(iter(self.list_by_code(variables["code"])), None)
-        if found is None:
+        matches = next(iter(self.list_by_code(variables["code"])), None)
+        if matches is None:
             return None
-        return {"id": found["id"], "codeDiscount": {"title": found["title"], "status": found["status"]}}
+        return {"id": matches["id"], "codeDiscount": {"title": matches["title"], "status": matches["status"]}}
 
     def _create(self, variables: dict[str, Any]) -> dict[str, Any]:
-        wanted = variables["discount"]
-        errors = [{"code": "BLANK", "message": f"{name} can't be blank"} for name in _NEEDED if not wanted.get(name)]
-        value = wanted["customerGets"]["value"]
+        fields = variables["discount"]
+        errors = [{"code": "BLANK", "message": f"{name} can't be blank"} for name in _NEEDED if not fields.get(name)]
+        value = fields["customerGets"]["value"]
         if "percentage" in value and not 0 < value["percentage"] <= 1:
             errors.append({"code": "VALUE_OUTSIDE_RANGE", "message": "Value must be between 0.0 and 1.0"})
-        if self.list_by_code(wanted["code"]):
+        if self.list_by_code(fields["code"]):
             errors.append({"code": "TAKEN", "message": "Code must be unique. Please try a different code."})
-        node = None if errors else {"id": self._store(wanted)}
+        node = None if errors else {"id": self._store(fields)}
         return {"codeDiscountNode": node, "userErrors": errors}
 
     def _delete(self, variables: dict[str, Any]) -> dict[str, Any]:
-        found = next((one for one in self.rows if one["id"] == variables["id"]), None)
-        if found is None:
+        matches = next((row for row in self.rows if row["id"] == variables["id"]), None)
+        if matches is None:
             missing = {"code": "INVALID", "message": "Code discount does not exist."}
             return {"deletedCodeDiscountId": None, "userErrors": [missing]}
-        self.rows.remove(found)
-        return {"deletedCodeDiscountId": found["id"], "userErrors": []}
+        self.rows.remove(matches)
+        return {"deletedCodeDiscountId": matches["id"], "userErrors": []}
 
-    def _store(self, wanted: dict[str, Any]) -> str:
-        node = {**wanted, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
+    def _store(self, fields: dict[str, Any]) -> str:
+        node = {**fields, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
         self.rows.append(node)
         return str(node["id"])

@@ -43,34 +43,34 @@ class WixStage(Stage):
         self.orders: dict[str, dict[str, Any]] = {}
         self.refunds: dict[str, list[dict[str, Any]]] = {}
 
-    def is_authorized(self, asked: ApiCall) -> bool:
-        if asked.path == "/oauth2/token":
-            said = (asked.json["client_id"], asked.json["client_secret"], asked.json["instance_id"])
-            return said == (APP, SECRET, INSTANCE)
-        return asked.headers.get("Authorization") == self.token
+    def is_authorized(self, call: ApiCall) -> bool:
+        if call.path == "/oauth2/token":
+            reply = (call.json["client_id"], call.json["client_secret"], call.json["instance_id"])
+            return reply == (APP, SECRET, INSTANCE)
+        return call.headers.get("Authorization") == self.token
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if asked.path == "/oauth2/token":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/oauth2/token":
             self.tokens_given += 1
             return 200, {"access_token": self.token, "token_type": "Bearer", "expires_in": 14400}
-        if asked.path == "/apps/v1/instance":
+        if call.path == "/apps/v1/instance":
             return 200, {"instance": {"instanceId": INSTANCE}, "site": {"siteId": SITE, "paymentCurrency": "USD"}}
-        if asked.path == "/ecom/v1/orders/search":
-            return 200, self._page(asked.json["search"])
-        if (coded := self.codes.answer(asked)) is not None:
+        if call.path == "/ecom/v1/orders/search":
+            return 200, self._page(call.json["search"])
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        order_id = asked.path.rpartition("/")[2]
+        order_id = call.path.rpartition("/")[2]
         if order_id not in self.orders:
             return 404, {"message": "order not found", "details": {}}
-        if asked.path.startswith("/ecom/v1/payments/orders/"):
-            found = {"orderId": order_id, "payments": [], "refunds": self.refunds.get(order_id, [])}
-            return 200, {"orderTransactions": found}
+        if call.path.startswith("/ecom/v1/payments/orders/"):
+            matches = {"orderId": order_id, "payments": [], "refunds": self.refunds.get(order_id, [])}
+            return 200, {"orderTransactions": matches}
         return 200, {"order": self.orders[order_id]}
 
     def pay(self, purchase: Purchase) -> Sale:
         order = self._order(purchase, {"id": "5b", "cycleNumber": 2} if purchase.renews else None)
-        told = {"previousPaymentStatus": "NOT_PAID", "order": order}
-        return Sale(purchase, order["id"], (self.notify(PAID, told),))
+        payload = {"previousPaymentStatus": "NOT_PAID", "order": order}
+        return Sale(purchase, order["id"], (self.notify(PAID, payload),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund = {
@@ -109,8 +109,8 @@ class WixStage(Stage):
 
     def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         chargeback = {"id": f"c4-{sale.id}", "amount": _money(sale.purchase.cents), "status": "APPROVED"}
-        told = {"orderId": sale.id, "paymentId": "7a", "chargeback": chargeback}
-        return (self.notify(f"wix.ecom.v1.order_transactions_{_CHARGEBACKS[state]}", told),)
+        payload = {"orderId": sale.id, "paymentId": "7a", "chargeback": chargeback}
+        return (self.notify(f"wix.ecom.v1.order_transactions_{_CHARGEBACKS[state]}", payload),)
 
     def uninstall(self) -> tuple[Notification, ...]:
         return (sign({"data": _pack_event("AppRemoved", {"appId": APP})}),)
@@ -130,13 +130,13 @@ class WixStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign({"data": body.decode("utf-8", "replace")})
 
-    def forge_signature(self, sent: Notification) -> Notification:
-        header, payload, signature = sent.body.split(b".")
+    def forge_signature(self, notification: Notification) -> Notification:
+        header, payload, signature = notification.body.split(b".")
         other = sign({"data": "other"}).body.split(b".")[1]
         assert other != payload
-        return Notification(b".".join([header, other, signature]), sent.headers)
+        return Notification(b".".join([header, other, signature]), notification.headers)
 
-    def sign_in_the_past(self, sent: Notification) -> Notification:
+    def sign_in_the_past(self, notification: Notification) -> Notification:
         return sign({"data": _pack_event(PAID, {})}, until=int(time.time()) - 301)
 
     def notify(self, kind: str, body: dict[str, Any], **other: Any) -> Notification:
@@ -178,9 +178,9 @@ class WixStage(Stage):
     def _page(self, search: dict[str, Any]) -> dict[str, Any]:
         assert ("filter" in search) != ("cursor" in search["cursorPaging"])  # a cursor holds its filter
         first = int(search["cursorPaging"].get("cursor", "0"))
-        found = list(self.orders.values())
-        following = str(first + 2) if len(found) > first + 2 else None
-        return {"orders": found[first : first + 2], "metadata": {"cursors": {"next": following}}}
+        matches = list(self.orders.values())
+        following = str(first + 2) if len(matches) > first + 2 else None
+        return {"orders": matches[first : first + 2], "metadata": {"cursors": {"next": following}}}
 
 
 def sign(claims: dict[str, Any], *, until: int | None = None, key: RSAKey = KEY) -> Notification:

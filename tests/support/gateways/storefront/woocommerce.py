@@ -40,39 +40,39 @@ class WooCommerceStage(Stage):
         self.strips_header = False
         self.may_write = True
 
-    def is_authorized(self, asked: ApiCall) -> bool:
+    def is_authorized(self, call: ApiCall) -> bool:
         keys = base64.b64encode(f"{KEY}:{CONSUMER_SECRET}".encode()).decode()
         if self.strips_header:  # answered by `answer`, as to anybody
             return True
-        return asked.headers.get("Authorization") == f"Basic {keys}"
+        return call.headers.get("Authorization") == f"Basic {keys}"
 
-    def answer(self, asked: ApiCall) -> tuple[int, Any]:
-        if self.strips_header and asked.params.get("consumer_key") != [KEY]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if self.strips_header and call.params.get("consumer_key") != [KEY]:
             return 401, {"code": "woocommerce_rest_cannot_view", "message": "Sorry, you cannot list resources."}
-        path = asked.params.get("rest_route", [""])[0]
+        path = call.params.get("rest_route", [""])[0]
         if not path:
             if not self.has_permalinks:
                 return 404, b"<html>Not found</html>"
-            path = asked.path.partition("/wp-json")[2]
+            path = call.path.partition("/wp-json")[2]
         path = path.removeprefix("/wc/v3")
-        if (coded := self.codes.answer(asked)) is not None:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
         if path == "/orders":
-            return 200, self._page(asked)
-        if path == "/webhooks" and asked.method == "POST":
+            return 200, self._page(call)
+        if path == "/webhooks" and call.method == "POST":
             if not self.may_write:
                 return 401, {"code": "woocommerce_rest_cannot_create", "message": "Sorry, you cannot create resources."}
             number = str(100 + self.number())
-            self.secret = asked.json["secret"]
-            self.hooks[number] = {**asked.json, "id": int(number)}
+            self.secret = call.json["secret"]
+            self.hooks[number] = {**call.json, "id": int(number)}
             return 201, self.hooks[number]
         hook = self.hooks.get(path.removeprefix("/webhooks/"))
         if hook is None:
             return 404, {"code": "woocommerce_rest_shop_webhook_invalid_id", "message": "Invalid ID."}
-        if asked.method == "DELETE":
+        if call.method == "DELETE":
             self.hooks.pop(str(hook["id"]))
-        elif asked.method == "PUT":
-            hook.update(asked.json)
+        elif call.method == "PUT":
+            hook.update(call.json)
         return 200, hook
 
     def pay(self, purchase: Purchase) -> Sale:
@@ -157,13 +157,13 @@ class WooCommerceStage(Stage):
     def _format_now(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S")
 
-    def _page(self, asked: ApiCall) -> list[dict[str, Any]]:
-        since = asked.params.get("modified_after", [""])[0]
-        found = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
-        count, page = int(asked.params["per_page"][0]), int(asked.params.get("page", ["1"])[0])
-        wanted = asked.params.get("_fields", [""])[0].split(",")
-        listed = found[(page - 1) * count : page * count]
-        return [{name: order[name] for name in wanted} if wanted[0] else order for order in listed]
+    def _page(self, call: ApiCall) -> list[dict[str, Any]]:
+        since = call.params.get("modified_after", [""])[0]
+        matches = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
+        count, page = int(call.params["per_page"][0]), int(call.params.get("page", ["1"])[0])
+        fields = call.params.get("_fields", [""])[0].split(",")
+        listed = matches[(page - 1) * count : page * count]
+        return [{name: order[name] for name in fields} if fields[0] else order for order in listed]
 
 
 def sign(body: bytes, *, topic: str = "order.updated", secret: str = SECRET) -> Notification:
