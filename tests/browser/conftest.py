@@ -89,7 +89,7 @@ def window(browser, site):
         context = browser.new_context(base_url=site, **options)
         contexts.append(context)
 
-        context.on("request", lambda request: None if _is_of(request.url, site, also) else wrong.append(request.url))
+        context.on("request", lambda request: None if _is_from(request.url, site, also) else wrong.append(request.url))
         if options.get("java_script_enabled", True):
             context.add_init_script(_VIOLATIONS)
         page = context.new_page()
@@ -103,7 +103,7 @@ def window(browser, site):
     assert wrong == []
 
 
-def _is_of(url, *origins):
+def _is_from(url, *origins):
     return any(url.startswith(f"{origin}/") for origin in origins if origin)
 
 

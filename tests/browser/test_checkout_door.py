@@ -30,7 +30,7 @@ def buyer(app, browser, monkeypatch):
     context.close()
 
 
-def test_a_buyer_gives_an_email_by_keyboard_and_comes_to_the_checkout_without_scripts(site, buyer, checkout):
+def test_checkout_door_works_by_keyboard_without_scripts(site, buyer, checkout):
     brand, page = buyer
     shop, session = checkout
     slug = create_door_program(brand, mode="email", site=shop)

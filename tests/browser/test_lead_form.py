@@ -5,7 +5,7 @@ from tests.support.rows import paid_leads
 from tests.support.rows.brands import Brand
 
 
-def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browser, site, monkeypatch):
+def test_lead_form_corrects_an_email_without_scripts(app, browser, site, monkeypatch):
     monkeypatch.setattr("adapters.fraud.human_check.MIN_FILLING_S", 0)
     brand = Brand.create(app)
     slug = paid_leads.create_campaign(brand, name="Spring")

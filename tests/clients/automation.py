@@ -44,7 +44,7 @@ def check() -> bool:
     with _working(), gateway_connections.play_gateway() as stage:
         for package in _PACKAGES:
             _test(package, "test/*.test.js", _brand() | _shop(gateway_connections.build_connection_body(stage)))
-        unreachable = [package for package in _PACKAGES if not _installed(package)]
+        unreachable = [package for package in _PACKAGES if not _install(package)]
         for package in _PACKAGES:
             if package not in unreachable:
                 _test(package, "test/platform/*.test.js", _brand())
@@ -122,7 +122,7 @@ def _test(package: str, files: str, told: dict[str, str]) -> None:
         raise
 
 
-def _installed(package: str) -> bool:
+def _install(package: str) -> bool:
     folder = _INTEGRATIONS / package
     stamp, lock = folder / "node_modules" / ".lock", (folder / "package-lock.json").read_bytes()
     if stamp.is_file() and stamp.read_bytes() == lock:

@@ -82,7 +82,7 @@ def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, paying
     _check(machine, paying, sent)
 
 
-def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine: Machine, paying: Shop) -> None:
+def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Machine, paying: Shop) -> None:
     # given: a writer that dies in the moment in which it has committed and is to say so
     dying = ProcessKiller(machine, "clicks", is_now=lambda read: b"XACK" in read)
     machine.kill("clicks")
@@ -101,7 +101,7 @@ def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine
     _check(machine, paying, sent)
 
 
-def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, paying: Shop) -> None:
+def test_stopped_writer_finishes_its_batch(machine: Machine, paying: Shop) -> None:
     # given: a writer with its batch in hand, whose first word about it has yet to reach the database
     is_begun, goes_on = threading.Event(), threading.Event()
 
@@ -129,7 +129,7 @@ def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, payin
     _check(machine, paying, sent)
 
 
-def test_while_postgresql_is_gone_clicks_wait_on_the_stream(machine: Machine, paying: Shop) -> None:
+def test_clicks_wait_on_the_stream_without_postgresql(machine: Machine, paying: Shop) -> None:
     sent = _send(machine, paying, 100)
     machine.restart_postgres()
     sent += _send(machine, paying, 100)
@@ -137,7 +137,7 @@ def test_while_postgresql_is_gone_clicks_wait_on_the_stream(machine: Machine, pa
     _check(machine, paying, sent)
 
 
-def test_a_valkey_that_is_killed_and_comes_back_has_every_click(machine: Machine, paying: Shop) -> None:
+def test_killed_valkey_keeps_every_click(machine: Machine, paying: Shop) -> None:
     # given: clicks that nobody has read, and clicks in the hands of a writer that is gone
     with machine.hold_locks(_turn(paying)):
         sent = _send(machine, paying, 30)
@@ -155,9 +155,7 @@ def test_a_valkey_that_is_killed_and_comes_back_has_every_click(machine: Machine
     _check(machine, paying, sent)
 
 
-def test_a_writer_waits_for_a_valkey_that_is_away_and_one_that_forgot_everything(
-    machine: Machine, paying: Shop
-) -> None:
+def test_writer_survives_absent_and_emptied_valkey(machine: Machine, paying: Shop) -> None:
     before = machine.read_output("clicks").count("stream_unavailable")
     servers.stop_valkey(machine.home, save=False)
     machine.wait_until(lambda: machine.read_output("clicks").count("stream_unavailable") > before, "the writer notices")
@@ -169,7 +167,7 @@ def test_a_writer_waits_for_a_valkey_that_is_away_and_one_that_forgot_everything
     _check(machine, paying, sent)
 
 
-def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: Machine, paying: Shop) -> None:
+def test_two_writers_with_duplicate_entries_pay_a_budget_once(machine: Machine, paying: Shop) -> None:
     machine.execute(
         "update program set budget_cents = 75, budget_currency = 'USD' where organization_id = %s", str(paying.id)
     )
@@ -186,7 +184,7 @@ def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: M
     _check(machine, paying, sent, earned=7)
 
 
-def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Shop) -> None:
+def test_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Shop) -> None:
     sent = _send(machine, paying, 5)
     machine.valkey().xadd(KEY, {FIELD: b"nonsense"})
     sent += _send(machine, paying, 5)
@@ -199,9 +197,7 @@ def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Sho
     _check(machine, paying, sent)
 
 
-def test_kill_9_of_the_process_with_all_loops_amidst_sales_and_clicks_leaves_each_effect_once(
-    machine: Machine, paying: Shop
-) -> None:
+def test_kill_9_of_the_all_in_one_process_leaves_each_effect_once(machine: Machine, paying: Shop) -> None:
     # given: relay, scheduler and writer of clicks in one process, as `make run` has them
     selling = Shop(machine)
     selling.subscribe()
@@ -230,7 +226,7 @@ def test_kill_9_of_the_process_with_all_loops_amidst_sales_and_clicks_leaves_eac
     )
 
 
-def test_clicks_whose_answer_is_on_its_way_when_valkey_freezes_are_written_once(machine: Machine, paying: Shop) -> None:
+def test_clicks_unacknowledged_by_frozen_valkey_are_written_once(machine: Machine, paying: Shop) -> None:
     # given: a web process that has asked about clicks of this link
     sent = [_visit(paying) for _ in range(5)]
 

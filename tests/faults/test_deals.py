@@ -96,7 +96,9 @@ class Deals:
         return found
 
 
-def _killed(machine: Machine, service: FakeProcessor, act: Callable[[], None], *, about: str, holding: str) -> None:
+def _kill_fleet_around(
+    machine: Machine, service: FakeProcessor, act: Callable[[], None], *, about: str, holding: str
+) -> None:
     """Do something to four deals and kill the fleet: one is not begun, one came and was not carried out, one was, and
     the answer of the last is in hand.
     """
@@ -120,7 +122,7 @@ _FIRST_REQUEST = "select id from deal_request where organization_id = '{org}' an
 def test_kill_9_around_a_charge_charges_every_deal_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     deals = Deals(machine, shop)
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         deals.fund,
@@ -144,7 +146,7 @@ def test_kill_9_around_a_release_pays_every_milestone_once(
     deals.fund()
     machine.wait_until_settled()
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         deals.approve,
@@ -157,7 +159,7 @@ def test_kill_9_around_a_release_pays_every_milestone_once(
     _all_are_over(machine, shop, deals, service, paid=_CENTS)
 
 
-def test_kill_9_around_a_refund_gives_back_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
+def test_kill_9_around_a_refund_refunds_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: every deal is disputed, and its affiliate's part was paid already
     deals = Deals(machine, shop)
     deals.fund()
@@ -168,7 +170,7 @@ def test_kill_9_around_a_refund_gives_back_once(machine: Machine, shop: Shop, se
             deals.shop.brand.rows("update affiliate set payout_method = null, payout_destination = null returning 1")
         deals.settle()
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         settle,

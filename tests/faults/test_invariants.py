@@ -77,7 +77,7 @@ def sold() -> Iterator[list[Shop]]:
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
-def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> None:
+def test_damaged_row_violates_its_rule(machine: Machine, sold: list[Shop], damage: str) -> None:
     # given: two sales to one customer, one refunded in part and one in full, and all is well
     if not sold:
         sold.append(_busy_shop(machine))
@@ -88,13 +88,13 @@ def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> N
     with closing(psycopg2.connect(machine.urls.database_owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute(damage)
-        found = invariants.list_violations(lambda sql: _fetched(cursor, sql), organization_id=shop.id)
+        found = invariants.list_violations(lambda sql: _fetch_all(cursor, sql), organization_id=shop.id)
 
     # then
     assert [line for line in found if line.startswith(_DAMAGE[damage])], found
 
 
-def test_every_rule_is_damaged_by_one_of_these() -> None:
+def test_every_rule_has_a_damage_case() -> None:
     # Those about payouts and deals are damaged in tests/models/ledger.
     known = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(rules.PAYOUTS) - set(deal_rules.DEALS)
 
@@ -123,6 +123,6 @@ def _busy_shop(machine: Machine) -> Shop:
     return shop
 
 
-def _fetched(cursor: psycopg2.extensions.cursor, sql: str) -> list[tuple[object, ...]]:
+def _fetch_all(cursor: psycopg2.extensions.cursor, sql: str) -> list[tuple[object, ...]]:
     cursor.execute(sql)
     return list(cursor.fetchall())

@@ -48,7 +48,7 @@ def _run(machine: Machine, payroll: Payroll) -> list[UUID]:
     return [payout.payout_id for payout in receipt.payouts]
 
 
-def _holding(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
+def _blocking_statements(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
     """Stop one payout before anything is written of it, and every other one when its answer is about to be."""
     return (
         f"select from payout where id = '{payout_id}' for update",
@@ -56,7 +56,7 @@ def _holding(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
     )
 
 
-def _paid(machine: Machine, payroll: Payroll) -> list[str]:
+def _check_all_paid(machine: Machine, payroll: Payroll) -> list[str]:
     """Return the keys of the payouts, all of which must be Paid, with one event each."""
     rows = machine.rows(
         "select p.id, p.attempt, p.status, p.amount_cents from payout p where p.organization_id = %s", payroll.brand.id
@@ -70,7 +70,7 @@ def _paid(machine: Machine, payroll: Payroll) -> list[str]:
 
 
 @pytest.mark.parametrize("method", ["ProcessorConnect", "Wallet", "GlobalPayouts"])
-def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
+def test_kill_9_around_the_call_pays_each_payout_once(
     machine: Machine, shop: Shop, service: FakeProcessor, method: str
 ) -> None:
     # given: one that is not begun, one that came and was not carried out, one that was, one whose answer is in hand
@@ -79,7 +79,7 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(2)
         machine.wait_until(lambda: len(service.books) >= 2 and not service.faults, "the service has all three")
 
@@ -90,15 +90,13 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     service.next("500_after")
     machine.start("payouts")
     outcome.check(machine, shop)
-    keys = _paid(machine, payroll)
+    keys = _check_all_paid(machine, payroll)
     assert sorted(booked.key for booked in service.books) == keys
     assert {booked.amount.replace(".", "") for booked in service.books} == {str(_CENTS)}
     assert sorted(booked.account for booked in service.books) == [f"acct_{slug}" for slug in _SLUGS]
 
 
-def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_fleet_paused_within_a_call_does_not_pay_again(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: all four in the hands of a fleet, one of them unanswered
     payroll = _due(machine, shop)
     machine.lengthen_leases()
@@ -118,12 +116,10 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
 
     # then
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, payroll)
 
 
-def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_silent_fleet_restarts_no_started_payout(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: three that were begun, one of them carried out, and one that was not; with a lease that is far off
     payroll = _due(machine, shop)
     machine.lengthen_leases()
@@ -131,7 +127,7 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(1)
         machine.wait_until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
 
@@ -150,16 +146,16 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     # and from here on leases end: what is handed out anew may be lost as well
     machine.end_leases(shop.id)
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, payroll)
 
 
 @pytest.mark.parametrize("mode", ["ok", "ambiguous", "slow"])
-def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: Shop, mode: str) -> None:
+def test_kill_9_around_the_sandbox_pays_each_payout_once(machine: Machine, shop: Shop, mode: str) -> None:
     payroll = _due(machine, shop, rail=mode)
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.hold_locks(*_holding(payroll, first)))
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(1 if mode != "ok" else 4)
         machine.kill("payouts")
 
@@ -168,12 +164,10 @@ def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: S
     booked = machine.rows(
         "select key from sandbox_transfer where organization_id = %s and state in ('Paid', 'Accepted')", shop.id
     )
-    assert sorted(key for (key,) in booked) == _paid(machine, payroll)
+    assert sorted(key for (key,) in booked) == _check_all_paid(machine, payroll)
 
 
-def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_killed_retry_of_a_refused_payout_pays_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: everything was refused, and each was asked for once
     payroll = _due(machine, shop)
     machine.lengthen_leases()
@@ -195,7 +189,7 @@ def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
 
     # then
     outcome.check(machine, shop)
-    keys = _paid(machine, payroll)
+    keys = _check_all_paid(machine, payroll)
     assert sorted(booked.key for booked in service.books) == keys
     assert {key.rpartition(":")[2] for key in keys} == {"2"}
 
@@ -209,7 +203,7 @@ _TAKEN_ALONG = "select count(*) from job where organization_id = %s and taken_wi
 
 
 @pytest.fixture
-def behind(machine: Machine, shop: Shop) -> Payroll:
+def machine_behind_proxy(machine: Machine, shop: Shop) -> Payroll:
     """Twelve are to be paid by a fleet that is handed one payout a thread, and whose first thread takes all others.
 
     What was handed out once is in no batch. So nothing is promised to fleets of earlier tests, which are thought to be
@@ -235,11 +229,11 @@ def _begin(machine: Machine, payroll: Payroll, service: FakeProcessor) -> None:
     machine.wait_until(lambda: len(service.faults) < len(_HANGS), "the service hangs")
 
 
-def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
-    machine: Machine, shop: Shop, service: FakeProcessor, behind: Payroll
+def test_kill_9_between_batch_calls_pays_each_payout_once(
+    machine: Machine, shop: Shop, service: FakeProcessor, machine_behind_proxy: Payroll
 ) -> None:
     # given: some are paid and not recorded, one is carried out and not answered, some are not asked for
-    _begin(machine, behind, service)
+    _begin(machine, machine_behind_proxy, service)
 
     # when
     machine.kill("payouts")
@@ -248,16 +242,16 @@ def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
 
     # then
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, behind)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, machine_behind_proxy)
 
 
-def test_a_rail_that_hangs_amidst_a_batch_is_asked_for_the_rest_later_and_once(
-    machine: Machine, shop: Shop, service: FakeProcessor, behind: Payroll
+def test_batch_rest_is_sent_once_after_a_hanging_rail(
+    machine: Machine, shop: Shop, service: FakeProcessor, machine_behind_proxy: Payroll
 ) -> None:
     # given
-    _begin(machine, behind, service)
+    _begin(machine, machine_behind_proxy, service)
 
     # then: though no lease ends, what was not asked for is asked for, and everybody is paid once
     machine.wait_until(lambda: machine.rows(_TAKEN_ALONG, shop.id) == [(0,)], "what was not asked for is given back")
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, behind)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, machine_behind_proxy)

@@ -9,15 +9,15 @@ from tests.support import trees
 _FILES = trees.list_files(*trees.PRODUCT)
 
 
-def test_a_public_class_stands_once():
-    assert _twice() == {}
+def test_public_class_names_are_unique():
+    assert _list_duplicates() == {}
 
 
-def test_a_module_has_another_name_only_where_a_file_imports_two_of_one_name():
+def test_module_alias_is_used_only_on_name_conflict():
     assert list(_aliases()) == []
 
 
-def _twice() -> dict[str, list[str]]:
+def _list_duplicates() -> dict[str, list[str]]:
     places: dict[str, list[str]] = defaultdict(list)
     for path in _FILES:
         for node in trees.parse_file(path).body:

@@ -34,7 +34,7 @@ def _is_unclear(function: str) -> bool:
 
 
 @pytest.mark.parametrize("folders", _CEILINGS, ids=["product", "tests"])
-def test_functions_named_by_a_participle_stay_below_the_ceiling(folders):
+def test_number_of_participle_functions_stays_below_the_ceiling(folders):
     unclear = [
         f"{place}:{node.lineno} {node.name}"
         for place, node in _nodes(folders)
@@ -45,7 +45,7 @@ def test_functions_named_by_a_participle_stay_below_the_ceiling(folders):
 
 
 @pytest.mark.parametrize("folders", _CEILINGS, ids=["product", "tests"])
-def test_locals_named_by_how_they_came_about_stay_below_the_ceiling(folders):
+def test_number_of_vague_locals_stays_below_the_ceiling(folders):
     vague = [
         f"{place}:{node.lineno} {node.id}"
         for place, node in _nodes(folders)

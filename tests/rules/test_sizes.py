@@ -23,7 +23,7 @@ _WHAT_TO_DO = {
 }
 
 
-def test_nothing_is_larger_than_one_reads_at_a_time():
+def test_files_functions_and_folders_stay_small():
     large = {*_large_folders(), *(found for path in _FILES for found in _large_in(path))}
 
     assert [f"{name}: {_WHAT_TO_DO[kind]}" for kind, name in sorted(large)] == []

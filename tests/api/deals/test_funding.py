@@ -134,7 +134,7 @@ def test_a_funded_deal_is_not_cancelled_and_not_funded_again(dealing):
         assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
-@pytest.mark.parametrize("stage", ["draft", "offered"])
+@pytest.mark.parametrize("stage", ["draft", "create_offered"])
 def test_what_was_not_accepted_is_not_funded(dealing, stage):
     answer = dealing.act(getattr(dealing, stage)(), "fund")
 

@@ -68,7 +68,7 @@ def test_an_offer_is_declined_for_good(dealing):
         assert (refused.status_code, refused.json["error"]) == (409, "invalid_status_transition")
 
 
-@pytest.mark.parametrize("stage", ["draft", "offered", "accepted"])
+@pytest.mark.parametrize("stage", ["draft", "create_offered", "create_accepted"])
 def test_a_deal_is_cancelled_before_its_money_came(dealing, stage):
     deal_id = getattr(dealing, stage)()
 

@@ -54,7 +54,7 @@ def _until(page, words):
     expect(page.get_by_text(words)).to_be_visible()
 
 
-def _check_everybody_can_read(page):
+def _check_accessibility(page):
     page.evaluate(_AXE.axe_script)
     for scheme, width in (("light", 1280), ("dark", 320)):
         page.emulate_media(color_scheme=scheme)
@@ -64,7 +64,7 @@ def _check_everybody_can_read(page):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_question_leads_to_an_answer_and_a_proposal_that_is_confirmed(page, payroll):
+def test_copilot_answers_and_runs_a_confirmed_proposal(page, payroll):
     press(page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Co-pilot"))
     page.get_by_label("Your question").fill("Who waits?")
     press(page.get_by_role("button", name="Ask"))
@@ -74,7 +74,7 @@ def test_a_question_leads_to_an_answer_and_a_proposal_that_is_confirmed(page, pa
     assert page.get_by_role("heading", name="Approve affiliate").count() == 1
     assert page.locator("main img, main a[href*=evil]").count() == 0
     if page.has_scripts:
-        _check_everybody_can_read(page)
+        _check_accessibility(page)
     assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Pending",)]
     press(page.get_by_role("button", name="Confirm Approve affiliate"))
     _until(page, "Ada Ek is approved.")

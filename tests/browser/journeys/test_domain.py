@@ -19,7 +19,7 @@ def dns(site, monkeypatch):
         yield server
 
 
-def test_from_a_name_to_a_proof_that_comes_by_itself(app, brand, site, window, dns):
+def test_domain_is_verified_automatically_after_it_is_entered(app, brand, site, window, dns):
     program, domain = brand.program(), f"partners.{brand.id.hex}.example"
     page = window()
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])

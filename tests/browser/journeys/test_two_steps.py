@@ -17,7 +17,7 @@ _OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
 _NARROW = {"width": 320, "height": 800}
 
 
-def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, enter, window):
+def test_two_step_application_is_completed(payroll, site, email, enter, window):
     brand, handle = payroll.brand, f"steps-{payroll.brand.id.hex}"
     with db.unit_of_work(brand.id):
         organizations.update(brand.id, {"subdomain": handle})

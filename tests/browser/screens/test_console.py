@@ -31,7 +31,7 @@ def _letter(page, number):
     return page.locator(f"#dead-{number}")
 
 
-def test_a_letter_arrives_while_somebody_types(console, brand):
+def test_dead_letter_appears_while_the_operator_types(console, brand):
     first = stage_failed_job(brand)
     console.goto("/console/dead")
     _letter(console, first).locator("summary").click()
@@ -60,7 +60,7 @@ def test_a_letter_arrives_while_somebody_types(console, brand):
     assert _dead() == []
 
 
-def test_a_queue_is_paused_fills_and_goes_on(console, brand):
+def test_paused_queue_fills_and_resumes(console, brand):
     table = console.get_by_role("table", name="Queues")
     row = table.get_by_role("row", name=re.compile("^sales"))
     waiting = row.get_by_role("cell").nth(1)
@@ -78,7 +78,7 @@ def test_a_queue_is_paused_fills_and_goes_on(console, brand):
         assert db.db.run("select queue from queue_pause") == []
 
 
-def test_held_still_nothing_moves_and_then_it_does(console, brand):
+def test_frozen_console_updates_after_it_is_released(console, brand):
     on_their_way = set()
     console.on("request", lambda request: on_their_way.add(request))
     for over in ("requestfinished", "requestfailed"):
@@ -98,7 +98,7 @@ def test_held_still_nothing_moves_and_then_it_does(console, brand):
     expect(hold).to_have_attribute("aria-pressed", "false")
 
 
-def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, brand):
+def test_console_actions_work_without_scripts(window, link, brand):
     page = window(java_script_enabled=False)
     page.goto(link("operator"))
     letter = stage_failed_job(brand)

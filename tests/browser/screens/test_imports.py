@@ -29,7 +29,7 @@ def _row(page, number):
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand, scripts):
+def test_import_is_previewed_corrected_and_undone(window, link, brand, scripts):
     page = window(java_script_enabled=scripts)
     page.goto(link("owner"))
     press(page.get_by_role("link", name="Imports"))
@@ -58,7 +58,7 @@ def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand,
     assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
 
 
-def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window, link, brand):
+def test_import_with_a_refund_shows_what_blocks_its_undo(window, link, brand):
     page = window()
     page.goto(link("owner"))
     rows = [build_past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]

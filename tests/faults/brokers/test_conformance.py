@@ -22,9 +22,7 @@ from tests.support.rows.click_rows import build_click
 pytestmark = pytest.mark.timeout(400)
 
 
-def test_sales_refunds_and_deliveries_are_done_once_though_every_message_comes_thrice_and_late(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_triple_late_messages_have_one_effect(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
     machine.kill("workers", "webhooks")
@@ -50,9 +48,7 @@ def test_sales_refunds_and_deliveries_are_done_once_though_every_message_comes_t
     assert carrier.buried() == []
 
 
-def test_fleets_that_end_or_die_under_load_give_back_what_they_hold_and_what_cannot_be_done_is_a_dead_letter(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_ended_and_killed_fleets_return_their_jobs(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
 
@@ -74,9 +70,7 @@ def test_fleets_that_end_or_die_under_load_give_back_what_they_hold_and_what_can
     assert carrier.buried() == []
 
 
-def test_a_broker_that_dies_and_forgets_and_changes_hands_under_load_loses_nothing(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_broker_loss_and_failover_under_load_loses_nothing(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
 
@@ -94,9 +88,7 @@ def test_a_broker_that_dies_and_forgets_and_changes_hands_under_load_loses_nothi
     assert carrier.buried() == []
 
 
-def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_clicks_limits_and_wake_ups_work_as_on_one_server(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     url = carrier.environment["REDIS_URL"]
 
     # clicks, with the limits that are counted beside them

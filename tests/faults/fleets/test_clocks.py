@@ -87,7 +87,7 @@ def _click(machine: Machine, shop: Shop) -> None:
     machine.wait_until(lambda: machine.valkey().xlen(KEY) == 0, "the clicks are written")
 
 
-def test_sales_clicks_and_deliveries_carry_the_databases_times(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_rows_carry_database_time_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
     # given: a receiver that refuses the first attempt
     shop.subscribe()
     shop.receiver.answers = [status(500), status(200)]
@@ -103,7 +103,7 @@ def test_sales_clicks_and_deliveries_carry_the_databases_times(machine: Machine,
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_payouts_without_an_answer_are_asked_about_at_the_usual_pace(
+def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
 ) -> None:
     # given: a payout that the rail carries out and does not confirm
@@ -125,7 +125,7 @@ def test_payouts_without_an_answer_are_asked_about_at_the_usual_pace(
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_charges_of_deals_without_an_answer_are_asked_about_at_the_usual_pace(
+def test_unanswered_deal_charges_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
 ) -> None:
     deals = Deals(machine, shop)
@@ -138,7 +138,9 @@ def test_charges_of_deals_without_an_answer_are_asked_about_at_the_usual_pace(
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_refused_deliveries_are_attempted_at_the_usual_pace(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_refused_deliveries_are_retried_at_the_usual_pace_under_clock_skew(
+    machine: Machine, shop: Shop, shift: Shift
+) -> None:
     # given
     attempted_at: list[float] = []
 
@@ -160,9 +162,7 @@ def test_refused_deliveries_are_attempted_at_the_usual_pace(machine: Machine, sh
     assert [at for at, due in zip(attempted_at, schedule, strict=False) if at < sold_at + due] == []
 
 
-def test_a_killed_workers_sale_is_settled_by_another_whose_clock_is_off(
-    machine: Machine, shop: Shop, shift: Shift
-) -> None:
+def test_sale_of_a_killed_worker_is_settled_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
     with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         shop.sell()
         machine.wait_for_lock_waiters(1)
@@ -174,7 +174,7 @@ def test_a_killed_workers_sale_is_settled_by_another_whose_clock_is_off(
     outcome.check(machine, shop)
 
 
-def test_a_tick_is_fired_once_and_not_before_it_is_due(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_tick_fires_once_when_due_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
     name = next(entry.job.name for entry in SCHEDULE if entry.job.name == "deals.release")
     ((before,),) = machine.rows("select clock_timestamp()")
 
@@ -189,7 +189,7 @@ def _ticks(machine: Machine, name: str) -> list[tuple[Any, ...]]:
     return machine.rows("select scheduled_for from tick where name = %s", name)
 
 
-def test_every_process_reports_once_that_its_clock_is_off(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_every_process_reports_its_clock_skew_once(machine: Machine, shop: Shop, shift: Shift) -> None:
     shop.sell()
     machine.wait_until_settled()
 

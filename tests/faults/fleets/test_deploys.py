@@ -15,7 +15,7 @@ _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 _ROOM = 8
 
 
-def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine: Machine, shop: Shop) -> None:
+def test_rolling_deploy_under_load_loses_nothing_and_uses_no_attempts(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.stop("workers", "webhooks")
@@ -33,7 +33,7 @@ def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine
     assert machine.sum_metric(*_FAILED) == failed
 
 
-def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, shop: Shop) -> None:
+def test_poison_job_fails_without_its_neighbours(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.kill("workers")
@@ -66,7 +66,7 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
     outcome.check(machine, shop)
 
 
-def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Machine, shop: Shop) -> None:
+def test_unknown_job_waits_for_a_newer_worker(machine: Machine, shop: Shop) -> None:
     # given: no lease ends meanwhile, which would count an attempt
     machine.lengthen_leases()
     machine.insert_job(shop.id, NEWER.name, max_attempts=2)
@@ -85,7 +85,7 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
     outcome.check(machine, shop)
 
 
-def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Machine, shop: Shop) -> None:
+def test_backlog_without_workers_is_dispatched_once(machine: Machine, shop: Shop) -> None:
     # given
     machine.kill("workers")
     machine.forget_killed_fleets()
@@ -111,7 +111,7 @@ def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Ma
     assert 500 // together <= machine.sum_metric(*_HANDED_OUT) - before <= 500 + _ROOM * leases
 
 
-def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: Machine, shop: Shop) -> None:
+def test_hanging_endpoint_does_not_delay_others(machine: Machine, shop: Shop) -> None:
     # given: hundreds of deliveries for one endpoint, dozens behind them for three others, and nobody to send them yet
     machine.kill("webhooks")
     machine.forget_killed_fleets()

@@ -20,7 +20,7 @@ where application_name = 'finderfee' and state = 'idle in transaction' and state
 """
 
 
-def test_what_a_worker_held_that_froze_in_mid_transaction_is_redone_by_its_lease(machine: Machine, shop: Shop) -> None:
+def test_transaction_of_a_frozen_worker_is_redone_after_its_lease(machine: Machine, shop: Shop) -> None:
     # given: a sale in the hands of a fleet, whose transaction waits for a lock; another fleet sleeps so far
     shop.subscribe()
     machine.start("workers-2")
@@ -40,9 +40,7 @@ def test_what_a_worker_held_that_froze_in_mid_transaction_is_redone_by_its_lease
 
 
 @pytest.mark.parametrize("froze_at", [b"update sale set settled_at", b"delete from job"])
-def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_sale(
-    machine: Machine, shop: Shop, froze_at: bytes
-) -> None:
+def test_worker_frozen_while_preparing_statements_blocks_no_sale(machine: Machine, shop: Shop, froze_at: bytes) -> None:
     # given: a fleet whose connections are new, and which freezes before it learns that a statement is prepared
     machine.lengthen_leases()
     machine.kill("workers")

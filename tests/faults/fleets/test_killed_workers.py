@@ -10,9 +10,7 @@ from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
 
 
-def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_once(
-    machine: Machine, shop: Shop
-) -> None:
+def test_kill_9_within_settle_override_and_cascade_leaves_each_effect_once(machine: Machine, shop: Shop) -> None:
     # given: four sales, one at each point where a worker can die with a transaction open or its commit sent
     shop.subscribe()
     refunded = shop.sell()
@@ -47,7 +45,7 @@ def test_kill_9_in_the_middle_of_settle_override_and_cascade_leaves_each_effect_
     assert _overrides(machine, shop) == [(200, 0), (200, 0), (200, 0), (200, 60)]
 
 
-def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Machine, shop: Shop) -> None:
+def test_kill_9_during_a_delivery_resends_it_with_the_same_id(machine: Machine, shop: Shop) -> None:
     # given: a delivery in the receiver's hands
     shop.subscribe()
     shop.gate.shut("/hook")
@@ -66,7 +64,7 @@ def test_kill_9_during_a_delivery_sends_it_again_under_the_same_id(machine: Mach
     assert len(shop.receiver.received) > len(attempts)
 
 
-def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machine: Machine, shop: Shop) -> None:
+def test_worker_paused_past_its_lease_repeats_no_effect(machine: Machine, shop: Shop) -> None:
     # given: a fleet with pointers in its hands that it has not begun, because its threads are all held up
     shop.subscribe("/hook")
     machine.lengthen_leases()
@@ -76,8 +74,8 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
             held.enter_context(machine.hold_locks(f"select from sale where organization_id = '{shop.id}' for update"))
         machine.wait_for_lock_waiters(4)
         prefetched = [shop.sell() for _ in range(4)]
-        machine.wait_until(lambda: _handed_out(machine, shop) == 8, "every sale is handed out")
-        machine.wait_until(lambda: not _queued(machine), "the fleet has fetched every pointer")
+        machine.wait_until(lambda: _count_dispatched(machine, shop) == 8, "every sale is handed out")
+        machine.wait_until(lambda: not _count_queued(machine), "the fleet has fetched every pointer")
 
         # when: it sleeps, its leases end, and another fleet does its work
         machine.pause("workers")
@@ -90,7 +88,7 @@ def test_a_worker_that_sleeps_past_its_lease_wakes_up_to_work_that_is_done(machi
     outcome.check(machine, shop)
 
 
-def test_a_sender_that_sleeps_past_its_lease_does_not_undo_what_another_recorded(machine: Machine, shop: Shop) -> None:
+def test_sender_paused_past_its_lease_keeps_the_newer_result(machine: Machine, shop: Shop) -> None:
     # given: a delivery in the receiver's hands for as long as the test takes, so that its sender is in no transaction
     machine.kill("webhooks")
     machine.start("webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
@@ -128,12 +126,12 @@ def _overrides(machine: Machine, shop: Shop) -> list[tuple[int, int]]:
     )
 
 
-def _handed_out(machine: Machine, shop: Shop) -> int:
+def _count_dispatched(machine: Machine, shop: Shop) -> int:
     sql = "select count(*) from job where organization_id = %s and name = 'sale.settle' and attempt = 1"
     return int(machine.rows(sql, shop.id)[0][0])
 
 
-def _queued(machine: Machine) -> int:
+def _count_queued(machine: Machine) -> int:
     return int(machine.valkey().llen("finderfee:sales"))
 
 

@@ -24,9 +24,7 @@ _OTHERS = (
 
 
 @pytest.mark.parametrize("endpoints", [1, 3])
-def test_every_other_kind_begins_while_slow_receivers_hold_their_share(
-    machine: Machine, shop: Shop, endpoints: int
-) -> None:
+def test_slow_receivers_do_not_block_other_jobs(machine: Machine, shop: Shop, endpoints: int) -> None:
     # given: the fleet of `make run` with a backlog for receivers that do not answer
     machine.lengthen_leases()
     machine.kill("webhooks", "payouts", "gateways")

@@ -21,7 +21,7 @@ def _a_second(machine: Machine, known: list[str]) -> Process:
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_says_so_and_ends_well(machine: Machine, told: signal.Signals) -> None:
+def test_signal_stops_the_process_with_status_0(machine: Machine, told: signal.Signals) -> None:
     known = machine.list_announced()
     fleet = _a_second(machine, known)
 
@@ -31,7 +31,7 @@ def test_it_stops_says_so_and_ends_well(machine: Machine, told: signal.Signals) 
     assert machine.rows("select from worker_process where id::text <> all(%s)", known) == []
 
 
-def test_a_hangup_starts_it_anew_in_the_same_place(machine: Machine) -> None:
+def test_hangup_restarts_the_process(machine: Machine) -> None:
     known = machine.list_announced()
     fleet = _a_second(machine, known)
     known = machine.list_announced()
@@ -44,7 +44,7 @@ def test_a_hangup_starts_it_anew_in_the_same_place(machine: Machine) -> None:
     assert fleet.wait() == 0
 
 
-def test_who_is_told_twice_waits_for_no_job(machine: Machine, shop: Shop) -> None:
+def test_second_signal_stops_without_waiting_for_jobs(machine: Machine, shop: Shop) -> None:
     # given
     machine.kill("workers")
     machine.forget_killed_fleets()

@@ -17,7 +17,7 @@ _WITHIN_S = 90
 _IN_SALES = "select id::text from worker_process where 'sales' = any(queues)"
 
 
-def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine: Machine, shop: Shop) -> None:
+def test_jobs_of_killed_fleets_are_done_within_20_seconds(machine: Machine, shop: Shop) -> None:
     # given: four overrides in mid-transaction, others fetched and not begun; four deliveries in the receiver's hands,
     # which are its endpoint's share, and others that wait for them
     machine.lengthen_leases()
@@ -29,7 +29,7 @@ def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine
     with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         _hold_up(machine, shop, 4)
         shop.sell_many(36)
-        machine.wait_until(lambda: _out(machine, "sales") > 20, "others are handed out")
+        machine.wait_until(lambda: _count_leased(machine, "sales") > 20, "others are handed out")
 
         # when
         machine.kill("workers", "webhooks")
@@ -48,9 +48,7 @@ def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine
     machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
 
 
-def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when_it_wakes(
-    machine: Machine, shop: Shop
-) -> None:
+def test_frozen_fleet_loses_its_calls_and_undoes_nothing(machine: Machine, shop: Shop) -> None:
     # given: two deliveries in the receiver's hands, so that their sender is in no transaction
     machine.lengthen_leases()
     machine.kill("webhooks")
@@ -77,7 +75,7 @@ def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when
     machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
 
 
-def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
+def test_untaken_pointers_wait_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
     # given: jobs that were handed out to a fleet that is dead, which the relay has yet to learn
     machine.lengthen_leases()
     machine.kill("relay", "workers")
@@ -86,7 +84,7 @@ def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine
 
     def is_handed_out() -> bool:
         machine.execute(_SPEAK, str(dead))
-        return _out(machine, "sales") == 20
+        return _count_leased(machine, "sales") == 20
 
     shop.sell_many(20)
     machine.wait_until(is_handed_out, "they are handed out")
@@ -99,7 +97,7 @@ def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine
     machine.wait_until(lambda: not machine.valkey().exists("finderfee:sales.msgs"), "the broker holds nothing any more")
 
 
-def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(machine: Machine, shop: Shop) -> None:
+def test_dispatch_follows_live_fleets_after_silence(machine: Machine, shop: Shop) -> None:
     # given: a job in each thread's hand, four threads in a fleet, and of two fleets one dies, and has been silent for
     # as long as that takes
     machine.lengthen_leases()
@@ -114,7 +112,7 @@ def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(mac
         shop.sell_many(36)
 
         # then: fewer, where the machine is so slow that one has waited for its lock as long as anybody may
-        assert _out(machine, "sales") <= 4
+        assert _count_leased(machine, "sales") <= 4
     outcome.check(machine, shop)
 
 
@@ -142,7 +140,7 @@ def _hold_up(machine: Machine, shop: Shop, threads: int) -> None:
         machine.wait_for_lock_waiters(number + 1)
 
 
-def _out(machine: Machine, queue: str) -> int:
+def _count_leased(machine: Machine, queue: str) -> int:
     return int(machine.rows("select count(*) from job where queue = %s and deadline > now()", queue)[0][0])
 
 

@@ -16,7 +16,7 @@ _SOON_S = 25
 
 
 @pytest.mark.parametrize("is_up", [False, True], ids=["before it is up", "when it is up"])
-def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is_up: bool) -> None:
+def test_fleet_ends_when_its_worker_is_killed(machine: Machine, is_up: bool) -> None:
     # given
     begun = time.monotonic()
     fleet = machine.launch("pair")
@@ -35,7 +35,7 @@ def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is
     assert (last["level"], last["logger"].partition(".")[0]) == ("critical", "dramatiq")
 
 
-def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
+def test_failed_fleet_start_logs_one_line(machine: Machine) -> None:
     fleet = machine.launch("payouts-2", variables={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
     machine.wait_until(lambda: fleet.has_ended, "the fleet ends")
 
@@ -45,7 +45,7 @@ def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
     assert said[-1]["exception"].count("\n") > 5
 
 
-def test_a_setting_that_does_not_do_ends_a_fleet_with_one_sentence(machine: Machine) -> None:
+def test_invalid_setting_ends_the_fleet_with_one_sentence(machine: Machine) -> None:
     log = machine.home / "payouts-3.out"
 
     fleet = machine.launch("payouts-3", variables={"JOB_LEASE_S": "soon"})
@@ -55,14 +55,14 @@ def test_a_setting_that_does_not_do_ends_a_fleet_with_one_sentence(machine: Mach
     assert log.read_text().count("\n") == 1
 
 
-def test_what_dramatiq_says_when_the_broker_stops_answering_is_json(machine: Machine, shop: Shop) -> None:
+def test_dramatiq_messages_about_a_lost_broker_are_json(machine: Machine, shop: Shop) -> None:
     # when: consumers wait in vain for an answer, and then nobody is there
     before = len(_lines(machine, "workers"))
     machine.freeze_valkey()
-    machine.wait_until(lambda: "unexpected error" in _said(machine, before), "a consumer tells of it")
+    machine.wait_until(lambda: "unexpected error" in _read_new_output(machine, before), "a consumer tells of it")
     machine.freeze_valkey(signal.SIGCONT)
     servers.stop_valkey(machine.home, save=True)
-    machine.wait_until(lambda: "connection error" in _said(machine, before), "a consumer finds nobody")
+    machine.wait_until(lambda: "connection error" in _read_new_output(machine, before), "a consumer finds nobody")
     machine.start_valkey()
     shop.sell()
     outcome.check(machine, shop)
@@ -73,7 +73,7 @@ def test_what_dramatiq_says_when_the_broker_stops_answering_is_json(machine: Mac
     assert told[0]["exception"].startswith("Traceback (most recent call last):\n")
 
 
-def _said(machine: Machine, before: int) -> str:
+def _read_new_output(machine: Machine, before: int) -> str:
     """Return what the workers wrote after so many lines."""
     return "\n".join(machine.read_output("workers").splitlines()[before:])
 

@@ -13,9 +13,7 @@ _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="gateways"')
 _CUSTOMERS = {f"/v1/customers/cus_{number}" for number in range(3)}
 
 
-def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
-    machine: Machine, till: Till, stage: StripeStage
-) -> None:
+def test_day_without_gateway_api_loses_no_event(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: payments of which only the customer's object says who sent them, and an API that fails in every way
     till.subscribe()
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(3)]
@@ -40,7 +38,7 @@ def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
     assert till.events("status") == [("Processed",)] * 3
 
 
-def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_hanging_gateway_api_delays_only_its_brand(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: more events of one brand than a fleet has threads, each of which needs an answer that does not come
     machine.lengthen_leases()
     with closing(Till(machine, stage)) as other:
@@ -58,7 +56,7 @@ def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, til
         assert machine.rows(_OUT, till.id)[0][0] <= 6
 
 
-def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_job_waiting_for_a_slow_api_is_dispatched_once(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: an API that takes its time, though not as long as a lease is
     machine.lengthen_leases()
     before = machine.sum_metric(*_HANDED_OUT)

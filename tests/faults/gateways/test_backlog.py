@@ -15,7 +15,7 @@ def _pay(till: Till, payments: int) -> None:
         till.deliver(till.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
 
 
-def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
+def _count_booked(machine: Machine, till: Till) -> tuple[int, ...]:
     """Return how many conversions, payments, buyers that were counted once, and events that are done there are."""
     (found,) = machine.rows(
         "select (select count(*)::int from conversion where organization_id = o.id and parent_id is null),"
@@ -28,7 +28,7 @@ def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
     return found
 
 
-def test_kill_9_amid_a_backlog_of_events_leaves_each_effect_once(machine: Machine, till: Till) -> None:
+def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, till: Till) -> None:
     # given: events whose rows are written and not committed
     till.subscribe()
     machine.lengthen_leases()
@@ -42,17 +42,17 @@ def test_kill_9_amid_a_backlog_of_events_leaves_each_effect_once(machine: Machin
         machine.end_waiting()
 
     # then: nothing is booked, only what was handed out has an attempt less, and two fleets at once do all of it
-    assert _booked(machine, till) == (0, 0, 0, 0)
+    assert _count_booked(machine, till) == (0, 0, 0, 0)
     tried = dict(machine.rows(_ATTEMPTS, till.id))
     assert tried[0] >= 60 - 8
     assert sum(tried.values()) == 60
     machine.end_leases(till.id)
     machine.start("gateways")
     outcome.check(machine, till)
-    assert _booked(machine, till) == (60, 60, 60, 60)
+    assert _count_booked(machine, till) == (60, 60, 60, 60)
 
 
-def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine, till: Till) -> None:
+def test_poison_event_becomes_the_only_dead_letter(machine: Machine, till: Till) -> None:
     # given: something that no attempt books, in the midst of the backlog
     machine.lengthen_leases()
     with machine.backlog("gateways"):
@@ -66,6 +66,6 @@ def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine,
     # then: nobody paid for that but itself
     dead = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", till.id)
     assert dead == [("of nobody", 2)]
-    assert _booked(machine, till) == (40, 40, 40, 40)
+    assert _count_booked(machine, till) == (40, 40, 40, 40)
     machine.execute("delete from job where organization_id = %s", str(till.id))
     outcome.check(machine, till)

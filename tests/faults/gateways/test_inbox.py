@@ -24,7 +24,7 @@ def paddle(machine: Machine) -> Iterator[Till]:
     stage.stop()
 
 
-def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(machine: Machine, till: Till) -> None:
+def test_event_resent_after_a_killed_web_process_counts_once(machine: Machine, till: Till) -> None:
     # given: a web server that dies in the moment in which the database has kept an event, and says so
     sale = till.pay()
     till.subscribe()
@@ -47,7 +47,7 @@ def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(mach
     assert till.events("type, status") == [("invoice.paid", "Processed"), ("invoice_payment.paid", "Processed")]
 
 
-def test_ten_deliveries_of_each_event_at_once_are_one(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_deliveries_count_once(machine: Machine, till: Till) -> None:
     till.subscribe()
     sale = till.pay()
     events = [*sale.notifications, *till.refund(sale, 4_000)]
@@ -59,7 +59,7 @@ def test_ten_deliveries_of_each_event_at_once_are_one(machine: Machine, till: Ti
     assert dict(till.statuses) == {200: 30}
 
 
-def test_ten_refunds_of_one_payment_at_once_add_up(machine: Machine, paddle: Till) -> None:
+def test_ten_concurrent_refunds_add_up(machine: Machine, paddle: Till) -> None:
     paddle.subscribe()
     sale = paddle.pay()
     refunds = [sent for number in range(1, 11) for sent in paddle.refund(sale, 100 + number)]
@@ -72,7 +72,7 @@ def test_ten_refunds_of_one_payment_at_once_add_up(machine: Machine, paddle: Til
     assert machine.rows(once_each, paddle.id) == [(10, 1_055)]
 
 
-def test_ten_refunds_that_tell_the_total_at_once_end_at_the_last_one(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_refund_totals_end_at_the_last(machine: Machine, till: Till) -> None:
     till.subscribe()
     sale = till.pay()
     refunds = [sent for number in range(1, 11) for sent in till.refund(sale, 100 + number)]
@@ -83,9 +83,7 @@ def test_ten_refunds_that_tell_the_total_at_once_end_at_the_last_one(machine: Ma
     assert till.refunded_cents[sale.id] == 1_055
 
 
-def test_the_same_events_at_two_brands_are_booked_for_each_and_cross_nowhere(
-    machine: Machine, till: Till, stage: StripeStage
-) -> None:
+def test_same_events_at_two_brands_stay_separate(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: two brands behind one account, so that what proves well for one proves well for the other
     with closing(Till(machine, stage)) as other:
         sale = till.pay()

@@ -15,9 +15,7 @@ _DUE = "select from job where organization_id = %s and (deadline is not null or 
 _MONEY = "refunded_cents, reversed_cents, status, disputed_at is not null"
 
 
-def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_none_of_them(
-    machine: Machine, till: Till
-) -> None:
+def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: Till) -> None:
     # given: a payment whose conversion is written and whose other ids are not; a refund that is kept and not taken from
     # the conversion; a dispute whose conversion waits; and a lost one that has not given back
     till.subscribe()
@@ -63,9 +61,7 @@ def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_no
 
 
 @pytest.mark.parametrize("told", ["payment", "alias", "refund", "dispute"])
-def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_nothing_twice(
-    machine: Machine, till: Till, told: str
-) -> None:
+def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(machine: Machine, till: Till, told: str) -> None:
     # given: a fleet that dies in the moment in which the database has booked an event, and says so
     till.subscribe()
     sale = till.pay()

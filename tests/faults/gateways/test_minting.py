@@ -123,9 +123,7 @@ def mint(request: pytest.FixtureRequest, machine: Machine) -> Iterator[Mint]:
         yield stack.enter_context(closing(Mint(machine, till, made["id"], stage)))
 
 
-def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_once(
-    machine: Machine, mint: Mint
-) -> None:
+def test_web_kill_9_before_the_call_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given: a web process that dies in the moment in which the database has the row, and says so
     def is_written(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_MINTING, mint.till.id))
@@ -145,9 +143,7 @@ def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_o
     mint.check()
 
 
-def test_kill_9_of_the_web_process_between_the_call_and_what_is_written_of_it_mints_the_code_once(
-    machine: Machine, mint: Mint
-) -> None:
+def test_web_kill_9_after_the_call_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given
     mint.hang_in(_is_making)
     mint.ask()
@@ -164,7 +160,7 @@ def test_kill_9_of_the_web_process_between_the_call_and_what_is_written_of_it_mi
     mint.check()
 
 
-def test_kill_9_of_the_worker_that_mints_a_code_mints_it_once(machine: Machine, mint: Mint) -> None:
+def test_worker_kill_9_while_minting_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given: a request whose gateway was away, so that a job does it
     mint.stage.faults.extend(["fail"] * 2)
     mint.ask()
@@ -187,7 +183,7 @@ def test_kill_9_of_the_worker_that_mints_a_code_mints_it_once(machine: Machine, 
     mint.check()
 
 
-def test_kill_9_of_the_web_process_while_a_code_ends_ends_it(machine: Machine, mint: Mint) -> None:
+def test_web_kill_9_while_ending_a_code_still_ends_it(machine: Machine, mint: Mint) -> None:
     # given
     mint.ask()
     mint.check()

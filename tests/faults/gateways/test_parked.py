@@ -8,7 +8,7 @@ from tests.support.installation.till import Till
 _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 
 
-def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machine, till: Till) -> None:
+def test_parked_refund_replayed_during_wake_up_counts_once(machine: Machine, till: Till) -> None:
     machine.stop("gateways")
     machine.start("gateways", variables=PATIENT_FLEET)
 

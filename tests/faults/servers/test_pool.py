@@ -31,9 +31,7 @@ def pooled(machine: Machine) -> Iterator[Pool]:
         between.close()
 
 
-def test_sales_refunds_and_deliveries_are_done_once_on_connections_that_all_share(
-    machine: Machine, shop: Shop, pooled: Pool
-) -> None:
+def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, pooled: Pool) -> None:
     # given
     shop.subscribe()
     other = Shop(machine)
@@ -56,7 +54,7 @@ def test_sales_refunds_and_deliveries_are_done_once_on_connections_that_all_shar
     assert machine.rows(served)[0][0] <= _CONNECTIONS
 
 
-def test_a_pool_that_crashes_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
     # given
     shop.subscribe()
 

@@ -117,7 +117,7 @@ def _let_stand_still(machine: Machine, replica: Replica) -> None:
     )
 
 
-def test_who_wrote_is_shown_it_while_the_replica_stands_still(
+def test_caller_reads_own_writes_while_the_replica_lags(
     machine: Machine, replica: Replica, shop: Shop, other: Shop
 ) -> None:
     # given: both are read at the replica
@@ -148,7 +148,7 @@ def test_who_wrote_is_shown_it_while_the_replica_stands_still(
     assert set(added) <= _emails(shop)
 
 
-def test_a_replica_that_dies_costs_no_request_and_shows_nobody_others_rows(
+def test_dead_replica_fails_no_request_and_leaks_no_rows(
     machine: Machine, replica: Replica, shop: Shop, other: Shop
 ) -> None:
     # given
@@ -186,7 +186,7 @@ def test_a_replica_that_dies_costs_no_request_and_shows_nobody_others_rows(
 
 
 @pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
-def test_behind_pools_that_all_share_it_is_the_same(
+def test_replica_reads_work_behind_connection_pools(
     machine: Machine, behind_pools: Replica, shop: Shop, other: Shop
 ) -> None:
     # given: both are read at the replica, which then stands still

@@ -42,7 +42,7 @@ def _own_server(cluster: Path, password: Path) -> Iterator[str]:
 
 
 @pytest.mark.timeout(600)
-def test_a_restore_to_before_the_transfers_pays_nobody_twice(
+def test_restore_to_before_transfers_pays_no_one_twice(
     machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
 ) -> None:
     # given: a copy, the log after it, sales that are settled, and a run whose payouts wait
@@ -131,7 +131,7 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
 
 
 @pytest.mark.timeout(600)
-def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine: Machine, tmp_path: Path) -> None:
+def test_external_server_is_restored_from_the_unpruned_backup(machine: Machine, tmp_path: Path) -> None:
     # given: two copies, what a killed one left behind, and the log of what was written before a moment and after it
     backups, cluster = tmp_path / "back 'ups", tmp_path / "cluster"
     operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
@@ -187,7 +187,7 @@ def _answers(url: str) -> bool:
 
 
 @pytest.mark.timeout(600)
-def test_copy_says_whether_the_log_after_it_is_received(machine: Machine, tmp_path: Path) -> None:
+def test_backup_reports_whether_its_log_is_received(machine: Machine, tmp_path: Path) -> None:
     backups = tmp_path / "backups"
 
     def warns(operator: Operator) -> bool:

@@ -68,7 +68,7 @@ class _Brand:
         return refusal.value.code
 
 
-def _paid(service: FakeProcessor) -> dict[str, int]:
+def _sum_paid_by_account(service: FakeProcessor) -> dict[str, int]:
     """Return what the service paid to each account, in US cents."""
     sums: defaultdict[str, int] = defaultdict(int)
     for one in service.books:
@@ -101,7 +101,7 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
             brand.sell(sales)
             brand.run()
         assert len(service.books) == len(_METHODS) + 1
-    before = _paid(service)
+    before = _sum_paid_by_account(service)
 
     with restored(machine, backups, tmp_path / "again", moment) as operator:
         assert operator("restore", "status")["held"]
@@ -116,12 +116,14 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
 
         # then: nothing of it is due, and who earns more gets exactly that
         assert brand.refused_run() == "nothing_to_pay"
-        assert _paid(service) == before
+        assert _sum_paid_by_account(service) == before
         assert operator("ledger", "check")["broken"] == []
         brand.sell([("ann", 10_000, "USD"), ("dan", 4_600, "EUR")])
         brand.run()
         more = {"acct_ann": 2_000, "acct_dan": 1_000}
-        assert _paid(service) == {account: cents + more.get(account, 0) for account, cents in before.items()}
+        assert _sum_paid_by_account(service) == {
+            account: cents + more.get(account, 0) for account, cents in before.items()
+        }
         assert operator("ledger", "check")["broken"] == []
 
 
@@ -153,7 +155,7 @@ def _type_reconcile(
         "select count(*), sum(amount_cents) from payout where organization_id = %s and status = 'Paid'",
         str(brand.shop.id),
     )
-    assert booked == [(len(service.books), sum(_paid(service).values()))]
+    assert booked == [(len(service.books), sum(_sum_paid_by_account(service).values()))]
 
 
 @pytest.mark.timeout(900)

@@ -24,7 +24,7 @@ def collector(machine: Machine) -> Iterator[Collector]:
         started.close()
 
 
-def test_a_sale_is_followed_through_processes_and_a_receiver_of_spans_that_goes_away_is_not_missed(
+def test_trace_spans_processes_and_survives_a_lost_collector(
     machine: Machine, shop: Shop, collector: Collector
 ) -> None:
     # given

@@ -33,7 +33,7 @@ def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(m
 
     with shop.sell_continuously(threads=1):
         shop.wait_until_sold(5)
-        with _away(machine, wiped=False):
+        with _without_valkey(machine, wiped=False):
             _wait(machine, _AWAY_S)
             shop.wait_until_sold(5)
 
@@ -46,7 +46,7 @@ def test_sales_are_accepted_while_valkey_dies_and_comes_back_empty(machine: Mach
 
     with shop.sell_continuously():
         shop.wait_until_sold(10)
-        with _away(machine, wiped=True):
+        with _without_valkey(machine, wiped=True):
             shop.wait_until_sold(10)
 
     outcome.check(machine, shop)
@@ -97,7 +97,7 @@ class _Losing:
     ],
     ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
 )
-def test_words_with_the_broker_that_are_lost_strand_nothing(
+def test_lost_broker_messages_strand_no_job(
     machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Fate
 ) -> None:
     # given: a fleet that loses some words with the broker, with leases that are far off
@@ -115,11 +115,11 @@ def test_words_with_the_broker_that_are_lost_strand_nothing(
         # then: with the process alive that lost them
         outcome.check(machine, shop)
         assert losing.lost == 3
-        machine.wait_until(lambda: not _carried(machine), "nothing stays in the broker")
+        machine.wait_until(lambda: not _list_message_keys(machine), "nothing stays in the broker")
         machine.kill("workers")
 
 
-def _carried(machine: Machine) -> list[bytes]:
+def _list_message_keys(machine: Machine) -> list[bytes]:
     return [key for place in ("*.msgs", "__acks__.*") for key in machine.valkey().scan_iter(f"finderfee:{place}")]
 
 
@@ -140,7 +140,7 @@ def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop
 
 
 @contextmanager
-def _away(machine: Machine, *, wiped: bool) -> Iterator[None]:
+def _without_valkey(machine: Machine, *, wiped: bool) -> Iterator[None]:
     machine.note("Valkey is killed and wiped" if wiped else "Valkey stops with what it has")
     if wiped:
         servers.kill_valkey(machine.home)

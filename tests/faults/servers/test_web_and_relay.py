@@ -27,7 +27,7 @@ def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine
     outcome.check(machine, shop)
 
 
-def test_web_killed_under_load_makes_no_sale_twice(machine: Machine, shop: Shop) -> None:
+def test_web_kill_under_load_duplicates_no_sale(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
     with shop.sell_continuously():
@@ -38,7 +38,7 @@ def test_web_killed_under_load_makes_no_sale_twice(machine: Machine, shop: Shop)
     outcome.check(machine, shop)
 
 
-def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(machine: Machine, shop: Shop) -> None:
+def test_relay_kill_between_claim_and_push_is_recovered_after_the_lease(machine: Machine, shop: Shop) -> None:
     # given: a claim that is committed, whose push gets no answer and never will; and nobody of whom a relay learns that
     # they are dead, for it asks the broker what they held before it claims
     machine.forget_killed_fleets()
@@ -60,7 +60,7 @@ def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(mach
     outcome.check(machine, shop)
 
 
-def test_relay_killed_under_load_again_and_again_loses_nothing(machine: Machine, shop: Shop) -> None:
+def test_repeated_relay_kills_under_load_lose_nothing(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
     with shop.sell_continuously():

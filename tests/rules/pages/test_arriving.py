@@ -37,7 +37,7 @@ _AT_ONCE = {
 }
 
 
-def test_what_is_done_in_a_browser_is_waited_for():
+def test_browser_actions_are_awaited():
     found = [
         f"{trees.relative_name(path)}:{line}"
         for path in trees.list_files("tests/browser")
@@ -47,7 +47,7 @@ def test_what_is_done_in_a_browser_is_waited_for():
     assert found == []
 
 
-def test_haste_is_seen():
+def test_missing_wait_is_found():
     acts = "page.get_by_role('button').click()"
     for said in ("assert page.url == 'x'", "page.goto('/x')", "assert page.locator('a').count() == 1", "x = page.url"):
         assert list(hasty(ast.parse(f"def test(page):\n    {acts}\n    {said}"))) == [3]

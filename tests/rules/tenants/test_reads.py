@@ -62,16 +62,16 @@ def _path(rule, rows):
 
     def fill(found):
         name = found[1].split(":")[-1]
-        return _plain(name) if name in NO_ROWS else rows[name_in_path(rule, name)]
+        return _plain_value(name) if name in NO_ROWS else rows[name_in_path(rule, name)]
 
     return re.sub(r"<([^>]*)>", fill, rule)
 
 
-def _plain(name):
+def _plain_value(name):
     return {"seq": "1", "event": "conversion.created"}[name]
 
 
-def test_read_with_another_tenants_id_in_its_path_is_answered_as_with_an_unknown_one(app, tenants):
+def test_read_with_another_tenants_path_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, seen, same = fingerprint(theirs.brand.id), 0, set()
     for method, rule, operation in _routes(app):
@@ -93,7 +93,7 @@ def test_read_with_another_tenants_id_in_its_path_is_answered_as_with_an_unknown
     assert fingerprint(theirs.brand.id) == before
 
 
-def test_query_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+def test_query_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, same = fingerprint(theirs.brand.id), set()
     for method, rule, operation in _routes(app):
@@ -126,14 +126,14 @@ _NAMING = {
 }
 
 
-def _filled(body, rows):
+def _fill_ids(body, rows):
     """Return a body with ids in place of the names of rows."""
     if isinstance(body, list):
-        return [_filled(each, rows) for each in body]
+        return [_fill_ids(each, rows) for each in body]
     return rows.get(body, body) if isinstance(body, str) else body
 
 
-def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+def test_body_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, named = fingerprint(theirs.brand.id), set()
     for method, rule, operation in _routes(app):
@@ -148,14 +148,14 @@ def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, te
                 answers = []
                 for row in (theirs.ids[name], str(uuid4()), mine.ids[name]):
                     rows = mine.ids | {name: row}
-                    body = {key: _filled(value, rows) for key, value in _NAMING[route].items()}
+                    body = {key: _fill_ids(value, rows) for key, value in _NAMING[route].items()}
                     answers.append(essence(caller.call(method, rule.rule, body)))
                 assert answers[0] == answers[1] != answers[2], f"{route} {field}"
     assert named == set(_NAMING)
     assert fingerprint(theirs.brand.id) == before
 
 
-def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_one(app, tenants):
+def test_signed_lead_for_another_tenants_program_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     answers = [
         essence(mine.brand.post_signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
@@ -165,7 +165,7 @@ def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_o
     assert answers[0] == answers[1] != answers[2]
 
 
-def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenants):
+def test_tool_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     agent, before, seen = Agent(mine.brand, "?confirm=off"), fingerprint(theirs.brand.id), 0
     for tool in agent.request_result("tools/list")["tools"]:

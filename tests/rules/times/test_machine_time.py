@@ -32,7 +32,7 @@ def test_only_listed_modules_read_the_machines_time_of_day():
     assert reading == set(_ALLOWED)
 
 
-def test_pipelines_and_below_are_given_the_time():
+def test_pipelines_and_models_receive_the_time():
     paths = [
         path for path in trees.list_files("domain", "models", "pipelines", "schemas") if "clock" in path.read_text()
     ]
@@ -41,7 +41,7 @@ def test_pipelines_and_below_are_given_the_time():
     assert asking == []
 
 
-def test_every_process_that_connects_follows_the_databases_clock():
+def test_every_connecting_process_uses_the_database_clock():
     names = {
         trees.relative_name(path): _names(trees.parse_file(path))
         for path in [*trees.list_files(*_LAYERS), trees.ROOT / "app.py"]
@@ -52,7 +52,7 @@ def test_every_process_that_connects_follows_the_databases_clock():
     assert [name for name in sorted(connecting) if "clock.use_database_clock" not in names[name]] == []
 
 
-def test_every_way_to_read_the_machines_time_is_found():
+def test_every_read_of_the_machine_time_is_found():
     ways = {"datetime.now", "datetime.utcnow", "date.today", "time.time", "time.time_ns"}
     code = "at = datetime.now(UTC), x.datetime.utcnow(), date.today\ndef f(now=time.time): from time import time_ns"
 

@@ -51,18 +51,18 @@ class Till(Shop):
         self.refunded_cents[sale.id] += cents
         return self.stage.refund(sale, cents)
 
-    def deliver(self, *notification: Notification) -> None:
+    def deliver(self, *notifications: Notification) -> None:
         """Send each until it is answered with 200, as gateways do."""
         deadline = time.monotonic() + PATIENCE_S
-        for notification in notification:
+        for notification in notifications:
             while self._deliver_one(notification) != 200:
                 assert time.monotonic() < deadline, f"not taken: {dict(self.statuses)}"
                 time.sleep(_AGAIN_AFTER_S)
 
-    def deliver_concurrently(self, *notification: Notification) -> None:
+    def deliver_concurrently(self, *notifications: Notification) -> None:
         """Send all of it at the same time."""
-        with ThreadPoolExecutor(len(notification)) as pool:
-            list(pool.map(self.deliver, notification))
+        with ThreadPoolExecutor(len(notifications)) as pool:
+            list(pool.map(self.deliver, notifications))
 
     def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
         """Return columns of the inbox, in the order of arrival."""
