@@ -41,7 +41,7 @@ def _deliver(brand, connection, *sent):
     drain()
 
 
-def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
+def test_catalogue_links_to_each_gateways_form(brand, people):
     visitor = people()
     html = visitor.open(_HERE).text
     assert "No gateway is connected" in html
@@ -56,7 +56,7 @@ def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
         assert 'class="field secret"' in page or not any(field["secret"] for field in offer["fields"])
 
 
-def test_a_gateway_is_connected_and_what_is_left_to_do_is_said(brand, people, stage):
+def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
     visitor = people("Admin")
     answer = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
     assert answer.status_code == 200
@@ -81,7 +81,7 @@ def test_credentials_refused_by_the_gateway_show_an_error_and_are_not_stored(bra
     assert brand.rows("select count(*) from gateway_connection") == [(0,)]
 
 
-def test_a_second_one_of_a_gateway_is_refused(people, shop):
+def test_second_connection_of_a_gateway_is_refused(people, shop):
     answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE)
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
@@ -110,7 +110,7 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     assert "worked on again" in visitor.open(answer.headers["Location"]).text
 
 
-def test_it_is_checked_and_reconciled(brand, people, shop):
+def test_connection_is_checked_and_reconciled(brand, people, shop):
     visitor = people()
     for verb in ("check", "reconcile"):
         assert visitor.send(f"{shop['page']}/{verb}", {"_key": verb}).status_code == 303
@@ -118,7 +118,7 @@ def test_it_is_checked_and_reconciled(brand, people, shop):
     assert brand.rows("select last_checked_at is not null from gateway_connection") == [(True,)]
 
 
-def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
+def test_credentials_are_replaced_only_by_working_ones(brand, people, shop):
     visitor = people()
     good = visitor.send(f"{shop['page']}/credentials", {"_key": "a", "apiKey": "", "webhookSecret": "whsec_new"})
     assert good.status_code == 303
@@ -129,7 +129,7 @@ def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
         assert 'role="alert"' in bad.text
 
 
-def test_trouble_stands_on_the_page(people, brand, shop, stage):
+def test_connection_errors_are_shown(people, brand, shop, stage):
     stage.is_authorized = lambda asked: False
     visitor = people()
     visitor.send(f"{shop['page']}/check", {"_key": "k"})
@@ -143,7 +143,7 @@ def test_trouble_stands_on_the_page(people, brand, shop, stage):
     assert '<span class="chip bad">Broken</span>' in visitor.open(_HERE).text
 
 
-def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
+def test_ended_connection_stays_in_the_list(brand, people, shop):
     visitor = people()
     assert visitor.send(f"{shop['page']}/disconnect", {"_key": "k"}).status_code == 303
 
@@ -153,7 +153,7 @@ def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
     assert visitor.send(f"{shop['page']}/check", {"_key": "l"}).status_code == 404
 
 
-def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
+def test_platform_is_connected_checked_switched_and_removed(brand, people):
     with play_platform() as platform:
         visitor = people()
         form = {"_key": "k", "slugField": "", **platform.credentials}
@@ -188,7 +188,7 @@ def test_member_without_permission_reads_connections_and_changes_nothing(brand, 
             assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path
 
 
-def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, stage):
+def test_another_brands_connection_returns_404(people, rival, stage):
     theirs = gateway_connections.connect_gateway(rival.person("Owner"), stage)
     visitor = people()
     for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
@@ -206,7 +206,7 @@ def test_invalid_filter_shows_an_error(people, shop, query):
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
 
 
-def test_a_stores_page_says_how_its_web_pixel_stands(brand, people):
+def test_store_page_shows_the_web_pixel_status(brand, people):
     with gateway_connections.play_gateway("shopify") as store:
         page = f"{_HERE}/{gateway_connections.connect_gateway(brand.person('Owner'), store)['id']}"
         visitor = people()

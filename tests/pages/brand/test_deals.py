@@ -35,7 +35,7 @@ def _form(work, **typed):
     return form | parts | typed
 
 
-def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
+def test_deal_is_drafted_offered_and_withdrawn(work, people):
     visitor = people("Manager")
     assert "No deals yet" in visitor.open(_HERE).text
     answer = visitor.send(f"{_HERE}/new", _form(work))
@@ -73,7 +73,7 @@ def test_invalid_value_shows_an_error_at_its_field(work, people, typed, field):
     assert work.brand.rows("select count(*) from deal") == [(0,)]
 
 
-def test_an_owner_of_long_ago_funds_after_a_new_link(work, people):
+def test_owner_with_an_old_login_funds_after_a_fresh_login(work, people):
     deal_id = work.create_accepted(50_000)
     visitor, there = people(), f"{_HERE}/{deal_id}"
     with db.any_org_work():
@@ -93,7 +93,7 @@ def test_an_owner_of_long_ago_funds_after_a_new_link(work, people):
     assert work.brand.rows("select count(*) from deal_request") == [(1,)]
 
 
-def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
+def test_owner_funds_and_releases_a_deal(work, people):
     deal_id = work.create_accepted(50_000)
     visitor, there = people(), f"{_HERE}/{deal_id}"
     assert visitor.send(f"{there}/act", {"_key": "f", "act": "fund"}).status_code == 303
@@ -109,7 +109,7 @@ def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
     assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', html)
 
 
-def test_a_submission_is_sent_back_and_disputed(work, people):
+def test_submission_is_sent_back_and_disputed(work, people):
     deal_id = work.create_funded(50_000)
     work.submit(deal_id)
     visitor, there = people("Manager"), f"{_HERE}/{deal_id}/milestones/1"
@@ -135,7 +135,7 @@ def test_act_in_the_wrong_state_shows_a_refusal(work, people):
     assert visitor.send(f"{_HERE}/{deal_id}/milestones/9/approve", {"_key": "m"}).status_code == 404
 
 
-def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
+def test_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
     deal_id = work.create_accepted(50_000)
     manager = people("Manager")
     assert "Fund" not in re.findall(r"<button[^>]*>(\w+)", manager.open(f"{_HERE}/{deal_id}").text)
@@ -147,7 +147,7 @@ def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
         assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
 
 
-def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
+def test_another_brands_deal_returns_404(work, visitor, links):
     deal_id = work.draft(50_000)
     visitor.open(links("owner"))
 

@@ -8,22 +8,22 @@ from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 
-def _waiting(shown):
+def _pending_work(shown):
     listed = re.search(r'<ul class="waiting">(.*?)</ul>', shown, re.DOTALL)
     found = re.findall(r'<a href="([^"]+)"><b class="num">(\d+)</b> ([^<]+)</a>', listed[1]) if listed else []
     return {words: (path, int(count)) for path, count, words in found}
 
 
-def test_a_new_brand_is_led_to_its_first_program(brand, people):
+def test_new_brand_is_led_to_its_first_program(brand, people):
     html = people().open("/dashboard").text
 
     assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html
     assert '<h2 id="waiting">Waiting for you</h2>' in html
-    assert _waiting(html) == {}
+    assert _pending_work(html) == {}
     assert "Nothing." in html
 
 
-def test_all_that_waits_leads_to_where_it_is(brand, people):
+def test_pending_work_links_to_its_pages(brand, people):
     program = brand.program(name="Spring")
     ada = brand.affiliate("ada")
     brand.affiliate("new", status="Pending", approved_at=None)
@@ -34,7 +34,7 @@ def test_all_that_waits_leads_to_where_it_is(brand, people):
     endpoint = brand.endpoint("https://127.0.0.1:1/hook")
     brand.rows("update webhook_endpoint set failing_since = now() where id = %s returning 1", endpoint["id"])
 
-    assert _waiting(people("Viewer").open("/dashboard").text) == {
+    assert _pending_work(people("Viewer").open("/dashboard").text) == {
         "program whose tag nobody has seen yet": (f"/dashboard/programs/{program}/install", 1),
         "application to decide": ("/dashboard/affiliates/applications", 1),
         "click or lead that the fraud rules stopped": ("/dashboard/review", 1),
@@ -43,17 +43,17 @@ def test_all_that_waits_leads_to_where_it_is(brand, people):
     }
 
 
-def test_every_way_leads_somewhere(brand, people):
+def test_every_link_of_the_overview_works(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     brand.affiliate("new", status="Pending", approved_at=None)
     record_blocked_click(brand, ada)
     visitor = people()
 
-    for path, _ in _waiting(visitor.open("/dashboard").text).values():
+    for path, _ in _pending_work(visitor.open("/dashboard").text).values():
         assert visitor.open(path).status_code == 200, path
 
 
-def test_thirty_days_are_pictures_with_their_figures(brand, people):
+def test_thirty_days_are_charts_with_numbers(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     assert "Nothing came in these 30 days" in people().open("/dashboard").text
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_thirty_days_are_pictures_with_their_figures(brand, people):
     assert sum(map(int, figures.values())) == 1
 
 
-def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_apart(brand, people):
+def test_money_is_net_in_home_currency_with_unconverted_amounts_apart(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     screens = ("/dashboard", f"/dashboard/programs/{brand.programs[0]}")
     insert_conversion(
@@ -95,7 +95,7 @@ def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_
         assert html.count("Besides, without a rate: 1 XPF</p>") == 1, page
 
 
-def test_people_see_the_pictures_on_every_plan(app, flask):
+def test_charts_are_shown_on_every_plan(app, flask):
     free = Brand.create(app, plan="Free")
     insert_conversion(free, free.affiliate("ada", program_id=free.program()))
     visitor = Visitor(app)

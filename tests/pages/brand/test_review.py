@@ -56,7 +56,7 @@ def _buttons(item):
     return re.findall(r"class=\"button slim[^>]*>([^<]*)</(?:button|a)>", plain)
 
 
-def _sent(item, action):
+def _build_form(item, action):
     form = next(one for one in re.findall(r"<form.*?</form>", item, re.DOTALL) if f'value="{action}"' in one)
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form)) | {"action": action}
 
@@ -65,7 +65,7 @@ def _rows(brand, table):
     return brand.rows(f"select status from {table} order by id")
 
 
-def test_all_that_waits_is_one_queue(campaign, cases, people):
+def test_all_open_cases_are_in_one_queue(campaign, cases, people):
     html = people().open(_HERE).text
     held, blocked, sale = _items(html)
 
@@ -80,10 +80,10 @@ def test_all_that_waits_is_one_queue(campaign, cases, people):
 
 
 @pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
-def test_an_event_is_closed_and_the_next_one_has_the_focus(campaign, cases, people, action, status):
+def test_closing_an_event_focuses_the_next(campaign, cases, people, action, status):
     visitor = people("Manager")
     item = _items(visitor.open(_HERE).text)[1]
-    answer = visitor.send(_HERE, _sent(item, action))
+    answer = visitor.send(_HERE, _build_form(item, action))
     after = visitor.open(answer.headers["Location"]).text
 
     assert answer.status_code == 303
@@ -96,7 +96,7 @@ def test_held_conversion_is_released_and_its_event_dismissed(campaign, cases, pe
     visitor = people()
     item = _items(visitor.open(_HERE).text)[0]
 
-    assert visitor.send(_HERE, _sent(item, "validate")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "validate")).status_code == 303
     assert campaign.rows("select status from conversion where id = %s", cases["lead"]) == [("Pending",)]
     assert campaign.rows("select status from fraud_event where id = %s", cases["held"]) == [("dismissed",)]
     assert "Held out of payment" not in _kinds(visitor.open(_HERE).text)
@@ -109,12 +109,12 @@ def test_conversion_released_elsewhere_is_not_offered_again(campaign, cases, peo
     assert "Validate Ada" not in " ".join(_buttons(held))
 
 
-def test_a_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
+def test_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[2]
 
     assert f'href="/dashboard/conversions/new?uncredited={cases["sale"]}"' in item
-    assert visitor.send(_HERE, _sent(item, "dismiss")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "dismiss")).status_code == 303
     assert _rows(campaign, "uncredited_conversion") == [("dismissed",)]
     assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
 
@@ -123,15 +123,15 @@ def test_affiliate_is_banned_from_the_queue(campaign, cases, ada, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
 
-    assert visitor.send(_HERE, _sent(item, "ban")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "ban")).status_code == 303
     assert campaign.rows("select status from affiliate where id = %s", ada) == [("Banned",)]
 
 
 def test_case_closed_meanwhile_shows_a_refusal(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
-    visitor.send(_HERE, _sent(item, "resolve") | {"_key": "a"})
-    answer = visitor.send(_HERE, _sent(item, "dismiss") | {"_key": "b"})
+    visitor.send(_HERE, _build_form(item, "resolve") | {"_key": "a"})
+    answer = visitor.send(_HERE, _build_form(item, "dismiss") | {"_key": "b"})
 
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
@@ -154,7 +154,7 @@ def test_unknown_case_returns_404(campaign, people, case, action, unknown):
     assert people().send(_HERE, form).status_code == 404
 
 
-def test_another_brands_case_is_not_there(campaign, rival, people):
+def test_another_brands_case_returns_404(campaign, rival, people):
     rival.program()
     eva = rival.affiliate("eva", full_name="Eva Lindqvist")
     foreign = record_blocked_click(rival, eva)
@@ -166,7 +166,7 @@ def test_another_brands_case_is_not_there(campaign, rival, people):
     assert _rows(rival, "fraud_event") == [("open",)]
 
 
-def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
+def test_viewer_reads_and_decides_nothing(campaign, cases, people):
     visitor = people("Viewer")
     html = visitor.open(_HERE).text
 
@@ -177,7 +177,7 @@ def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
     assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
 
 
-def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
+def test_queue_is_filtered_and_paged(campaign, ada, cases, people):
     for number in range(25):
         record_blocked_click(campaign, ada, at=time_ago(hours=5, minutes=number))
     visitor = people()
@@ -194,7 +194,7 @@ def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
     assert 'rel="next"' not in second
 
 
-def test_cases_of_one_moment_are_all_shown(campaign, ada, people):
+def test_cases_of_the_same_time_are_all_shown(campaign, ada, people):
     for _ in range(23):
         record_blocked_click(campaign, ada, at=time_ago(hours=5))
 

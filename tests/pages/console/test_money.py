@@ -18,7 +18,7 @@ def payroll(app):
 
 
 @pytest.fixture
-def waiting(payroll):
+def run_under_review(payroll):
     """The id of a run that waits for a review."""
     return payroll.create_run_under_review()
 
@@ -29,7 +29,7 @@ def stuck(payroll):
     return payroll.create_stuck_payout()
 
 
-def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
+def test_run_is_reviewed_on_its_own_page(operator, payroll, waiting):
     address = f"/console/payouts/runs/{waiting}"
     listed = operator.open("/console/payouts").text
     asked = operator.open(address).text
@@ -58,7 +58,7 @@ def test_decided_run_shows_its_decision(operator, payroll, waiting):
 
 
 @pytest.mark.parametrize(("end", "status"), [("paidAs", "Paid"), ("failedBecause", "Failed")])
-def test_a_payout_in_doubt_is_settled_by_what_was_found_out(operator, payroll, stuck, end, status):
+def test_payout_of_unknown_outcome_is_settled_by_hand(operator, payroll, stuck, end, status):
     address = f"/console/payouts/{stuck}/settle"
     listed, asked = operator.open("/console/payouts").text, operator.open(address).text
     silent = operator.send(address, {"said": "tr_1", "_key": "a"})
@@ -84,7 +84,7 @@ def _send_file(operator, content, key="a"):
     )
 
 
-def test_a_file_of_rates_is_loaded_and_counted(operator, words):
+def test_file_of_rates_is_loaded_and_counted(operator, words):
     answer = _send_file(operator, b"\xef\xbb\xbfcurrency,perUsd,date\nLAK,21000,2024-05-01\n")
 
     assert answer.status_code == 200
@@ -102,14 +102,14 @@ def test_unusable_file_shows_the_reason_and_stores_nothing(operator, content):
     assert list_rates("MMK") == []
 
 
-def test_without_a_feed_asking_it_says_what_to_do(operator):
+def test_missing_rate_feed_shows_the_next_step(operator):
     answer = operator.send("/console/rates/refresh", {"_key": "a"})
 
     assert answer.status_code == 422
     assert "FX_FEED_URL" in answer.text
 
 
-def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
+def test_stale_currency_shows_what_waits_for_it(operator, brand, words):
     from tests.support.rows.program_rows import insert_conversion
 
     brand.program()
@@ -118,7 +118,7 @@ def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
     assert "XCD – – Stale 12.34 XCD" in words(operator.open("/console/rates"))
 
 
-def test_the_ledger_is_checked_when_one_asks(operator, brand, drain, words):
+def test_ledger_is_checked_on_request(operator, brand, drain, words):
     assert operator.send("/console/ledger/check", {"organizationId": str(brand.id), "_key": "a"}).status_code == 303
     drain("upkeep")
     assert operator.send("/console/ledger/check", {"_key": "b"}).status_code == 303

@@ -30,7 +30,7 @@ def _press(brand, token, **request):
     return brand.app.test_client().post(f"/invites/{token}", **request)
 
 
-def test_the_page_says_who_invites_to_what_and_has_one_button(campaign):
+def test_invite_page_names_brand_and_program_with_one_button(campaign):
     email = unique_email()
     token = token_from_invite(
         invite(campaign, email=email, personalNoteHtml="<p>Dear {{affiliate.firstName}}</p>", fullName="Ada")
@@ -45,13 +45,13 @@ def test_the_page_says_who_invites_to_what_and_has_one_button(campaign):
     assert re.findall(r"<form.*?</form>", page) == ['<form method="post"><button type="submit">Accept</button></form>']
 
 
-def test_the_link_of_the_answer_is_this_page(campaign):
+def test_link_in_the_api_answer_opens_the_page(campaign):
     path = invite(campaign).json["acceptUrl"].removeprefix("http://127.0.0.1:8000")
 
     assert campaign.app.test_client().get(path).status_code == 200
 
 
-def test_the_button_accepts_without_scripts(campaign):
+def test_button_accepts_the_invite_without_scripts(campaign):
     slug = unique_slug()
     token = token_from_invite(invite(campaign, slug=slug))
 
@@ -114,7 +114,7 @@ def test_another_slug_than_the_promised_one_is_explained(campaign):
     assert slug not in page
 
 
-def test_the_page_loads_nothing_runs_nothing_and_leaves_no_trace(campaign):
+def test_invite_page_loads_nothing_and_stores_nothing(campaign):
     token = token_from_invite(invite(campaign, personalNoteHtml='<a href="https://x.test">x</a>'))
 
     for answer in (_show(campaign, token), _show(campaign, "unknown"), _press(campaign, token)):

@@ -56,7 +56,7 @@ class _Elements(HTMLParser):
         return [attrs for name, attrs in self.found if name == tag]
 
 
-def test_the_form_names_brand_and_campaign_and_escapes_them(brand, slug):
+def test_form_names_brand_and_campaign_and_escapes_them(brand, slug):
     brand.rows("update organization set name = '<i>Brand</i>' where id = %s returning 1", brand.id)
 
     answer = _open(brand, f"/lead/{slug}")
@@ -67,7 +67,7 @@ def test_the_form_names_brand_and_campaign_and_escapes_them(brand, slug):
     assert not re.search("<[bi]>", answer.text)
 
 
-def test_every_field_has_its_label_and_the_language_is_said(brand, slug):
+def test_every_field_has_a_label_and_the_page_a_language(brand, slug):
     page = _Elements(_open(brand, f"/lead/{slug}").text)
 
     shown = {one["id"] for one in page.of("input") if one.get("type") in ("email", "text")}
@@ -102,7 +102,7 @@ def test_sent_form_creates_a_paid_lead(brand, slug):
 
 
 @pytest.mark.parametrize("by", ["id", "slug"])
-def test_a_campaign_is_named_by_its_id_or_slug(brand, slug, by):
+def test_campaign_is_named_by_its_id_or_slug(brand, slug, by):
     ((name,),) = brand.rows(f"select {by}::text from program where organization_id = %s", brand.id)
 
     assert _open(brand, f"/lead/{name}/{slug}").status_code == 200
@@ -111,13 +111,13 @@ def test_a_campaign_is_named_by_its_id_or_slug(brand, slug, by):
 
 
 @pytest.mark.parametrize("path", ["/lead/nobody-has-this", "/lead/x/nobody-has-this", "/lead/%00", "/lead/ü"])
-def test_where_there_is_no_form_the_page_names_nobody(brand, slug, path):
+def test_missing_form_page_names_no_one(brand, slug, path):
     for answer in (_open(brand, path), _post(brand, path)):
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
         assert "Brand" not in answer.text
 
 
-def test_a_closed_form_looks_like_none(brand, rival, slug):
+def test_closed_form_looks_like_a_missing_one(brand, rival, slug):
     paths = [f"/lead/{rival.program()}/{slug}", f"/lead/{uuid4()}/{slug}"]
     nobodys = _open(brand, "/lead/nobody-has-this")
     brand.set(leadPreview="off")
@@ -126,7 +126,7 @@ def test_a_closed_form_looks_like_none(brand, rival, slug):
     assert _post(brand, f"/lead/{slug}").status_code == 404
 
 
-def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
+def test_invalid_email_is_shown_again_with_an_error(brand, slug):
     answer = _post(brand, f"/lead/{slug}", email='"><script>', name="Ada & Bo")
     page = _Elements(answer.text)
 
@@ -189,7 +189,7 @@ def test_filled_hidden_field_is_thanked_and_ignored(brand, slug):
     assert "Thank you" in answer.text
 
 
-def test_the_thanks_say_nothing_about_what_came_of_it(brand, slug):
+def test_thank_you_page_hides_the_outcome(brand, slug):
     new = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
     known = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
     own = _post(brand, f"/lead/{slug}", email=f"{slug}@example.com")
@@ -200,7 +200,7 @@ def test_the_thanks_say_nothing_about_what_came_of_it(brand, slug):
     assert len(list_fraud_events(brand)) == 2
 
 
-def test_when_the_budget_is_spent_the_page_says_so(brand):
+def test_spent_budget_shows_a_message(brand):
     slug = create_campaign(brand, budget_cents=0)
 
     answer = _post(brand, f"/lead/{slug}")
@@ -209,7 +209,7 @@ def test_when_the_budget_is_spent_the_page_says_so(brand):
     assert "takes no more leads" in answer.text
 
 
-def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(brand, slug):
+def test_verification_widget_is_the_only_allowed_host(brand, slug):
     with paid_leads.configure_human_check(**_SERVICE):
         answer = _open(brand, f"/lead/{slug}")
 
@@ -245,7 +245,7 @@ def test_field_of_the_widget_is_the_token(brand, slug, name):
     assert (answer.status_code, len(list_lead_conversions(brand))) == (200, 1)
 
 
-def test_while_the_service_is_away_the_page_says_that_nothing_was_recorded(brand, slug):
+def test_unreachable_verification_shows_that_nothing_was_recorded(brand, slug):
     with paid_leads.configure_human_check(**_SERVICE):
         answer = _post(brand, f"/lead/{slug}", token="x")
 
@@ -253,7 +253,7 @@ def test_while_the_service_is_away_the_page_says_that_nothing_was_recorded(brand
 
 
 @pytest.mark.parametrize("service", [{"URL": ""}, {"URL": "http://127.0.0.1:9/verify", "SECRET": "s"}])
-def test_where_nobody_can_be_verified_there_is_no_form(brand, slug, service):
+def test_missing_verification_hides_the_form(brand, slug, service):
     with paid_leads.configure_human_check(**service):
         answers = [_open(brand, f"/lead/{slug}"), _post(brand, f"/lead/{slug}", token="x")]
 

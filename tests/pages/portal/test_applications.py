@@ -11,7 +11,7 @@ def _data(brand):
     return brand.rows("select application_data from affiliate where source = 'Public' order by created_at")
 
 
-def test_one_applies_to_an_offer_by_its_form(rita):
+def test_affiliate_applies_by_the_programs_form(rita):
     brand = rita.payroll.brand
     questions = (
         build_question("team", required=True, label="Your <b>team</b>?"),
@@ -40,7 +40,7 @@ def test_one_applies_to_an_offer_by_its_form(rita):
     assert rita.see(address, 404)
 
 
-def test_the_second_step_is_finished_changed_and_then_only_read(rita):
+def test_second_step_is_finished_changed_and_then_only_read(rita):
     brand = rita.payroll.brand
     brand.program(name="Autumn", application_form=build_two_step_form())
     apply(brand, email=rita.email, answers={"team": "Tea"})

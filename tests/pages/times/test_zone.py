@@ -163,7 +163,7 @@ def test_day_filter_of_the_audit_log_means_days_of_the_zone(berlin, owner):
     )
 
 
-def test_text_that_is_no_day_is_named_as_before(berlin, owner):
+def test_invalid_day_shows_the_usual_error(berlin, owner):
     answer = owner(berlin).open(f"{_CONVERSIONS}?since=2026-02-30")
 
     assert answer.status_code == 400
@@ -230,7 +230,7 @@ def test_affiliate_of_brands_in_several_zones_sees_utc(app, berlin, affiliate, s
     assert f'title="{shown}"' in affiliate(email).open("/portal/earnings").text
 
 
-def test_console_is_in_utc_and_says_so(app, flask):
+def test_console_shows_utc(app, flask):
     visitor = Visitor(app)
     visitor.client.set_cookie(zone.COOKIE, "Asia%2FTokyo")
     visitor.open(flask.json("sign-in", "operator")["url"])

@@ -32,7 +32,7 @@ def slug(brand):
     return create_door_program(brand, mode="email", name="<b>Spring</b>")
 
 
-def test_the_page_asks_for_the_email_and_says_what_for(brand, slug):
+def test_door_page_asks_for_the_email_with_the_purpose(brand, slug):
     alter(brand, "update organization set name = '<i>Acme</i>'")
 
     answer = visit_door(brand, slug)
@@ -48,7 +48,7 @@ def test_the_page_asks_for_the_email_and_says_what_for(brand, slug):
     assert list_door_visits(brand) == []
 
 
-def test_no_script_runs_and_nothing_is_kept_in_the_browser(brand, slug):
+def test_door_page_runs_no_script_and_stores_nothing(brand, slug):
     answer = visit_door(brand, slug)
 
     policy = answer.headers["Content-Security-Policy"]
@@ -61,7 +61,7 @@ def test_no_script_runs_and_nothing_is_kept_in_the_browser(brand, slug):
 
 
 @pytest.mark.parametrize("color", ["#ffff00", "#101030", "#777777", "#ff0000"])
-def test_it_has_the_brands_colour_with_a_text_that_can_be_read_on_it(brand, slug, color):
+def test_brand_colour_has_readable_text(brand, slug, color):
     alter(brand, "update organization set primary_brand_color = %s", color)
 
     found = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
@@ -71,7 +71,7 @@ def test_it_has_the_brands_colour_with_a_text_that_can_be_read_on_it(brand, slug
     assert colors.contrast(found[1], found[2]) >= 4.5
 
 
-def test_the_brands_logo_is_the_only_thing_that_it_loads(brand, slug):
+def test_door_page_loads_only_the_brands_logo(brand, slug):
     alter(
         brand,
         "insert into stored_file (id, organization_id, kind, content_type, content, created_at)"
@@ -130,7 +130,7 @@ def test_invalid_email_shows_the_form_again(brand, slug, email):
 
 
 @pytest.mark.parametrize("token", ["", "x", "1.2.3.4", "\x00", "ü" * 500, "9" * 5000])
-def test_without_a_token_of_the_page_it_is_asked_for_again(brand, slug, token):
+def test_form_without_page_token_is_shown_again(brand, slug, token):
     answer = submit_door_form(brand, slug, _ADA, token=token)
 
     assert answer.status_code == 400
@@ -148,7 +148,7 @@ def test_form_sent_too_early_or_too_late_is_shown_again(brand, slug, monkeypatch
     assert list_door_visits(brand) == []
 
 
-def test_odd_bodies_are_asked_again_and_huge_ones_refused(brand, slug):
+def test_odd_bodies_are_shown_again_and_huge_ones_refused(brand, slug):
     path = door_path(brand, slug)
     odd = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
 
@@ -166,14 +166,14 @@ def test_concurrent_double_submit_is_remembered_once(brand, slug):
     assert len(list_door_visits(brand)) == 1
 
 
-def test_a_stranger_who_sends_too_much_is_refused(brand, slug, monkeypatch):
+def test_too_many_submissions_are_refused(brand, slug, monkeypatch):
     token = token_from_page(visit_door(brand, slug))
     monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(anonymous_tracking=2))
 
     assert [submit_door_form(brand, slug, _ADA, token=token).status_code for _ in range(3)] == [303, 303, 429]
 
 
-def test_the_channel_is_kept_by_the_form(brand, slug):
+def test_channel_is_kept_by_the_form(brand, slug):
     path = f"{door_path(brand, slug)}?subId=mail"
     token = token_from_page(visit(brand.app, path))
 
@@ -189,7 +189,7 @@ def test_redirect_mode_ignores_an_email(brand):
     assert list_door_visits(brand) == []
 
 
-def test_a_verification_service_is_not_needed_for_it(brand, slug, monkeypatch):
+def test_door_works_without_a_verification_service(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "_create_check", lambda: None)
 
     assert submit_door_form(brand, slug, _ADA).status_code == 303

@@ -20,11 +20,11 @@ from tests.support.rows.link_visits import (
 _THANKS = "https://acme.test/thanks?lang=de#top"
 
 
-def _nowhere(brand):
+def _visit_unknown_door(brand):
     return visit(brand.app, f"/door/{uuid4()}/{new_slug()}")
 
 
-def test_a_buyer_is_sent_on_to_the_checkout_with_what_it_takes(brand):
+def test_buyer_is_redirected_with_the_checkouts_parameters(brand):
     slug = create_door_program(brand)
 
     answer = visit_door(brand, slug)
@@ -36,7 +36,7 @@ def test_a_buyer_is_sent_on_to_the_checkout_with_what_it_takes(brand):
     assert "Set-Cookie" not in answer.headers
 
 
-def test_the_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
+def test_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
     slug = create_door_program(brand, cookie_window_days=12)
 
     for _ in range(3):
@@ -61,7 +61,7 @@ def test_the_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
         ("https://buy.stripe.com/a?client_reference_id=own", [], set()),
     ],
 )
-def test_each_checkout_is_told_in_its_own_way(brand, site, gateways, added):
+def test_each_checkout_gets_its_own_parameter(brand, site, gateways, added):
     slug = create_door_program(brand, site=site)
     alter(brand, "update organization set connected_gateways = %s", gateways)
 
@@ -87,7 +87,7 @@ def test_query_does_not_change_the_target(brand, query):
     assert answer.headers["Location"] == visit_door(brand, slug).headers["Location"]
 
 
-def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
+def test_tag_of_the_channel_goes_with_the_buyer(brand):
     slug = create_door_program(brand, site="https://acme.test/pay")
 
     assert visit_door(brand, slug, query_string={"subId": "News May"}).headers["Location"].endswith("&subId=newsmay")
@@ -108,13 +108,13 @@ def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
     ],
 )
 @pytest.mark.parametrize("mode", ["redirect", "email"])
-def test_closed_door_is_the_same_page_as_an_unknown_one(brand, change, mode):
+def test_closed_door_looks_like_an_unknown_one(brand, change, mode):
     slug = create_door_program(brand, mode=mode)
     alter(brand, f"update {change}")
 
     for method in ("GET", "POST"):
         answer = visit_door(brand, slug, method=method)
-        assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+        assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)
     assert "Brand" not in answer.text
     assert list_door_visits(brand) == []
 
@@ -127,13 +127,13 @@ def test_unknown_door_returns_404(brand, path):
         assert visit(brand.app, f"/door/{path}", method=method).status_code in (404, 405)
 
 
-def test_a_campaign_is_named_by_its_slug_where_one_door_alone_has_it(brand, rival):
+def test_unique_slug_identifies_the_door(brand, rival):
     slug = create_door_program(brand, slug=(name := f"shared-{uuid4().hex[:8]}"))
     path = f"/door/{name.upper()}/{slug}"
     assert visit(brand.app, path).status_code == 302
 
     create_door_program(rival, slug=name)
-    assert visit(brand.app, path).data == _nowhere(brand).data
+    assert visit(brand.app, path).data == _visit_unknown_door(brand).data
     assert visit_door(brand, slug).status_code == 302
 
     alter(rival, "update program set hosted_checkout_door_enabled = false")
@@ -156,16 +156,16 @@ def test_prefetch_is_redirected_and_not_remembered(brand, headers):
     assert (list_door_visits(brand), list_stream_clicks()) == ([], [])
 
 
-def test_a_stranger_who_tries_slugs_is_stopped_and_a_buyer_still_arrives(brand, monkeypatch):
+def test_slug_guessing_is_limited_without_blocking_buyers(brand, monkeypatch):
     slug = create_door_program(brand)
     monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(anonymous_tracking=2))
 
     answers = [visit_door(brand, slug).status_code for _ in range(4)]
     assert answers == [302] * 4
-    assert _nowhere(brand).status_code == 429
+    assert _visit_unknown_door(brand).status_code == 429
 
 
-def test_a_buyer_arrives_while_database_and_stream_are_away(brand, monkeypatch, tmp_path):
+def test_buyer_is_redirected_without_database_and_stream(brand, monkeypatch, tmp_path):
     slug = create_door_program(brand)
     site = visit_door(brand, slug).headers["Location"]
     lose_stream(brand.app, monkeypatch)
@@ -195,15 +195,15 @@ def test_buyers_are_thanked_on_the_brands_own_page(brand):
         "is_active = false",
     ],
 )
-def test_where_nobody_is_thanked_is_the_same_nothing(brand, change):
+def test_missing_thank_you_page_returns_404(brand, change):
     create_door_program(brand, hosted_checkout_thank_you_url=_THANKS)
     alter(brand, f"update program set {change}")
 
     answer = visit(brand.app, f"/door/{brand.programs[-1]}/thanks")
-    assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+    assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)
 
 
-def test_the_word_for_thanks_is_no_affiliates(brand):
+def test_thank_you_word_is_not_a_slug(brand):
     affiliate_id = brand.affiliate(create_door_program(brand).replace("s-", "z-"))
 
     answer = brand.person("Owner").post(f"/api/v1/affiliates/{affiliate_id}/links", {"customAlias": "thanks"})

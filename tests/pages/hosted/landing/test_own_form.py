@@ -13,7 +13,7 @@ def _asking(shop, asked):
     assert shop.brand.call("PATCH", path, {"applicationForm": asked}).status_code == 200
 
 
-def _kept(shop):
+def _stored_answers(shop):
     return shop.brand.rows("select application_data from affiliate order by created_at")
 
 
@@ -29,7 +29,7 @@ def kinds():
     )
 
 
-def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
+def test_own_questions_replace_the_default_and_are_stored(shop, kinds):
     _asking(shop, kinds)
     page = shop.open().text
     said = {"team": "Tea", "story": "One\r\ntwo", "place": '<i>"News"</i>', "site": "https://a.example", "reach": "5"}
@@ -38,7 +38,7 @@ def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
     assert 'name="audience"' not in page
     assert re.findall(r"<i>", page) == []
     assert shop.apply(**{f"answers.{key}": text for key, text in said.items()}).status_code == 303
-    assert _kept(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
+    assert _stored_answers(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
 
 
 def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
@@ -52,18 +52,18 @@ def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
         assert f'href="#answers.{key}"' in answer.text
     assert 'value="many"' in answer.text
     assert "at most 5,000 characters" in answer.text
-    assert _kept(shop) == []
+    assert _stored_answers(shop) == []
 
 
-def test_answers_that_nobody_asks_for_are_refused_or_left_alone(shop):
+def test_unknown_answers_are_refused_or_ignored(shop):
     assert shop.apply(**{"answers.team": "Tea", "email": "ada@example.com"}).status_code == 303
     _asking(shop, build_two_step_form())
     for odd in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
         assert shop.apply(**{"answers.team": "Tea", odd: "x", "email": "eve@example.com"}).status_code == 400, odd
-    assert _kept(shop) == [(None,)]
+    assert _stored_answers(shop) == [(None,)]
 
 
-def test_a_stranger_applies_in_two_steps(shop):
+def test_stranger_applies_in_two_steps(shop):
     _asking(shop, build_two_step_form())
     email = f"ada-{shop.brand.id.hex}@example.com"
 
@@ -72,7 +72,7 @@ def test_a_stranger_applies_in_two_steps(shop):
     (link,) = list_second_step_links(shop.brand, email)
     assert shop.visitor.send(link, {"answers.reach": "7"}).status_code == 200
 
-    assert _kept(shop) == [({"team": "Tea", "reach": 7},)]
+    assert _stored_answers(shop) == [({"team": "Tea", "reach": 7},)]
 
 
 def test_application_in_two_steps_announces_the_email(shop):
