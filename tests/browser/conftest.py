@@ -108,7 +108,7 @@ def _is_from(url, *origins):
 
 
 def _is_expected(said, statuses):
-    """Say whether the browser only names the status of a page that is meant to fail, or that who types was faster.
+    """Return whether the browser only names the status of a page that is meant to fail, or that who types was faster.
 
     What a live part asks while somebody signs out is answered after that. Of a part of a page that is opened by itself,
     which names no icon, a Chromium with windows asks for one at the usual place.

@@ -13,7 +13,7 @@ _FOLDER = Path(pages.__file__).parent / "templates"
 _TEMPLATES = sorted(_FOLDER.rglob("*.html"))
 
 
-def test_empty_view_renders_an_empty_page():
+def test_missing_template_value_raises_undefined_error():
     with pytest.raises(UndefinedError):
         documents.render_page("notice.html", title="Gone")
 

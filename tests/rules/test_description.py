@@ -221,7 +221,7 @@ def test_exactly_the_error_codes_have_sentences(document, operations):
     assert known == set(refusals.sentences()), "schemas/error_codes.txt"
 
 
-def test_description_names_server_and_contact(document):
+def test_description_names_server_license_and_contact(document):
     assert document["servers"] == [{"url": "http://127.0.0.1:8000", "description": "This installation."}]
     assert document["info"]["license"] == {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}
     assert document["info"]["contact"]["url"] == "http://127.0.0.1:8000"

@@ -40,7 +40,7 @@ def _aliases() -> Iterator[str]:
 
 
 def _is_ours(package: str | None, name: str) -> bool:
-    """Say whether `from package import name` brings a module of ours."""
+    """Return whether `from package import name` brings a module of ours."""
     folder = trees.ROOT.joinpath(*(package or "").split("."))
     return (package or "").split(".")[0] in trees.PRODUCT and (
         (folder / f"{name}.py").exists() or (folder / name).is_dir()

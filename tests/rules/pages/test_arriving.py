@@ -72,7 +72,7 @@ def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
 
 
 def _is_act(said: ast.expr) -> bool:
-    """Say whether an expression is an act: a click, or the Enter key, by which forms are sent."""
+    """Return whether an expression is an act: a click, or the Enter key, by which forms are sent."""
     if not isinstance(said, ast.Call) or not isinstance(said.func, ast.Attribute):
         return False
     is_enter = any(isinstance(one, ast.Constant) and one.value == "Enter" for one in said.args)

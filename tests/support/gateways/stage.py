@@ -113,7 +113,7 @@ class PlayedApi(ABC):
 
     @abstractmethod
     def is_authorized(self, call: ApiCall) -> bool:
-        """Say whether a call carries our credentials."""
+        """Return whether a call carries our credentials."""
 
 
 class Stage(PlayedApi):

@@ -50,7 +50,7 @@ class WebServer:
         return self._log.read_text().splitlines()
 
     def answers(self) -> bool:
-        """Say whether it is up."""
+        """Return whether it is up."""
         try:
             return self.status() == 200
         except OSError:
@@ -89,7 +89,7 @@ def read_until(connected: socket.socket, end: bytes) -> bytes:
 
 
 def is_closed_within(connected: socket.socket, seconds: float) -> bool:
-    """Say whether the server hangs up, whatever it says before."""
+    """Return whether the server hangs up, whatever it says before."""
     connected.settimeout(seconds)
     try:
         while connected.recv(65536):

@@ -44,4 +44,4 @@ class PlatformStage(PlayedApi):
 
     @abstractmethod
     def is_lookup(self, call: ApiCall) -> bool:
-        """Say whether a call asks for a person."""
+        """Return whether a call asks for a person."""
